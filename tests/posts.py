@@ -36,7 +36,6 @@ def generated_posts(seed: int, n: int) -> list[str]:
 
 
 def written(random: Random) -> str:
-    """A new post."""
     length = random.choice([1, 3, 6, 7, 12, 20, 21, 30, 45, 80, 140, 160])
     kind = random.random()
     if kind < 0.5:

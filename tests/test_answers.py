@@ -37,9 +37,8 @@ tuned: hybriddup.Tuned = hybriddup.tune([("a", "b", True)])
 def test_names_are_what_is_listed() -> None:
     assert dir(hybriddup) == sorted([*hybriddup.__all__, "__version__"])
     assert all(inspect.getdoc(getattr(hybriddup, name)) for name in hybriddup.__all__)
-    assert {"Decision", "Match", "StoredPost", "WindowStats", "Summary", "Explanation", "Evaluation", "Tuned"} <= set(
-        dir(hybriddup)
-    )
+    answers = {"Decision", "Match", "StoredPost", "WindowStats", "Summary", "Explanation", "Evaluation", "Tuned"}
+    assert answers <= set(dir(hybriddup))
     errors = vars(importlib.import_module("hybriddup.errors")).values()
     assert {error.__name__ for error in errors if inspect.isclass(error)} <= set(dir(hybriddup))
 
@@ -162,17 +161,14 @@ def test_a_threshold_that_scores_cannot_answer_is_refused(config: Any, threshold
 
 
 def bands(config: dict[str, Any]) -> list[Any]:
-    """The verifier and threshold of each length band."""
     lengths = hybriddup.load_settings(config).lengths
     return [band.verifier and (band.verifier.use, band.verifier.threshold) for band in lengths]
 
 
 def test_a_threshold_may_be_written_alone() -> None:
     assert bands({"threshold": 0.8}) == [("post", 0.8)] * 3
-    assert bands({"lengths": [{"up_to": 40, "threshold": 0.8}, {"verifier": "edit", "threshold": 0.9}]}) == [
-        ("post", 0.8),
-        ("edit", 0.9),
-    ]
+    two = [{"up_to": 40, "threshold": 0.8}, {"verifier": "edit", "threshold": 0.9}]
+    assert bands({"lengths": two}) == [("post", 0.8), ("edit", 0.9)]
     one_for_all = {"threshold": 0.7, "lengths": [{"up_to": 8, "exact_only": True}, {"verifier": {"use": "edit"}}]}
     assert bands(one_for_all) == [None, ("edit", 0.7)]
     own = {"threshold": 0.7, "lengths": [{"verifier": {"use": "edit", "threshold": 0.9}}]}

@@ -17,7 +17,6 @@ PAIR = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你�
 
 
 def as_rows(result: hybriddup.Result) -> list[tuple[int, int]]:
-    """Removed rows with their keepers."""
     return [(post.row, post.keeper_row) for post in result.removed]
 
 

@@ -95,11 +95,8 @@ def test_keeper_has_the_label_of_its_place_among_the_keepers() -> None:
     "config", ["benchmark", {"fingerprint": {"bits": 64}}, hybriddup.Settings(), Path("none.yaml")]
 )
 def test_any_kind_of_configuration_can_be_cloned(config: Any) -> None:
-    assert clone(SimhashVectorizer(config, output="bits")).get_params() == {
-        "config": config,
-        "output": "bits",
-        "workers": None,
-    }
+    copy = clone(SimhashVectorizer(config, output="bits"))
+    assert copy.get_params() == {"config": config, "output": "bits", "workers": None}
 
 
 # --- what they take ---

@@ -39,7 +39,6 @@ FLOOR_OF = {name: number for number, names in enumerate(FLOORS) for name in name
 
 @cache
 def parsed(path: Path) -> ast.Module:
-    """The syntax tree of a file."""
     return ast.parse(path.read_text("utf-8"))
 
 
@@ -50,7 +49,6 @@ def statements_in(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def statements_below(node: ast.AST) -> Iterator[ast.AST]:
-    """Every statement in a node, at any depth."""
     for child in statements_in(node):
         yield from (child, *statements_below(child))
 
@@ -61,7 +59,6 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def imported_by(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Every module that some import statements name."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

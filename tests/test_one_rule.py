@@ -39,12 +39,8 @@ def by_window(posts: list[str], config: dict[str, Any], batch: int) -> tuple[Dec
             sent = [{"id": row, "text": posts[row]} for row in range(first, min(first + batch, len(posts)))]
             for decision in window.add_many(sent):
                 if (found := decision.evidence) is not None:
-                    removed[int(decision.id)] = (
-                        int(found.duplicate_of),
-                        found.reason,
-                        found.hamming_distance,
-                        found.score,
-                    )
+                    keeper = int(found.duplicate_of)
+                    removed[int(decision.id)] = (keeper, found.reason, found.hamming_distance, found.score)
         return removed, window.stats().limits_hit
 
 

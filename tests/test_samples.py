@@ -67,7 +67,6 @@ def test_every_file_is_utf8_with_unix_line_ends(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
 def test_links_lead_to_reserved_hosts_only(path: Path) -> None:
-    """No link leads to a host that somebody could own."""
     hosts = {urlsplit(link).hostname for link in LINK.findall(path.read_text(encoding="utf-8"))}
     assert hosts <= {"example.com", "example.org"}
 

@@ -46,9 +46,8 @@ def test_the_shipped_schema_is_what_the_command_prints(
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
     monkeypatch.syspath_prepend(tmp_path)  # what is installed is looked for once for each path
     printed = run("config", "schema").out
-    assert printed == (shipped_directory() / SCHEMA_FILE).read_text("utf-8"), (
-        "write it anew: hybriddup config schema > configs/hybriddup.schema.json"
-    )
+    write_it_anew = "hybriddup config schema > configs/hybriddup.schema.json"
+    assert printed == (shipped_directory() / SCHEMA_FILE).read_text("utf-8"), write_it_anew
 
 
 @pytest.mark.parametrize("name", shipped_names())

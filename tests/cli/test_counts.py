@@ -23,10 +23,8 @@ UNSEEN = {"n_copies": 0, "first_seen": None, "last_seen": None}
 def test_kept_posts_say_how_often_when_and_by_whom(run: Run, tmp_path: Path) -> None:
     name = write_posts(tmp_path / "posts.jsonl", *POSTS)
     assert run("dedupe", name, "--authors", "user", "--time-field", "at").code == 0
-    assert read_objects(tmp_path / "posts.kept.jsonl") == [
-        POSTS[0] | SEEN | {"authors": ["ann", "bo"]},
-        POSTS[1] | UNSEEN | {"authors": []},
-    ]
+    kept = [POSTS[0] | SEEN | {"authors": ["ann", "bo"]}, POSTS[1] | UNSEEN | {"authors": []}]
+    assert read_objects(tmp_path / "posts.kept.jsonl") == kept
     assert run("dedupe", name, "--counts", "-f").code == 0
     assert read_objects(tmp_path / "posts.kept.jsonl") == [POSTS[0] | {"n_copies": 2}, POSTS[1] | {"n_copies": 0}]
 

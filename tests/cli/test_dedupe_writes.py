@@ -54,9 +54,7 @@ FORMATS = ["jsonl", "csv", "tsv", "parquet"]
 def test_marks_are_in_the_encoding_and_with_the_delimiter_of_the_posts(run: Run, tmp_path: Path, ending: str) -> None:
     posts = [{"id": f"帖{post['id']}", "text": post["text"]} for post in POSTS]
     rows = "".join(f"{post['id']};{post['text']}\n" for post in posts)
-    content = (
-        "id;text\n" + rows if ending == "csv" else "".join(json.dumps(p, ensure_ascii=False) + "\n" for p in posts)
-    )
+    content = "id;text\n" + rows if ending == "csv" else jsonl(*posts)
     (tmp_path / f"posts.{ending}").write_bytes(content.encode("gb18030"))
     options = ["--delimiter", ";"] if ending == "csv" else []
     ran = run("dedupe", f"posts.{ending}", "--mark", "--encoding", "gb18030", *options)
@@ -68,9 +66,8 @@ def test_marks_are_in_the_encoding_and_with_the_delimiter_of_the_posts(run: Run,
 
 
 def test_posts_repeat_those_of_other_files_only_within_their_group(run: Run, tmp_path: Path) -> None:
-    write_posts(
-        tmp_path / "old.jsonl", {"id": "o", "text": OTHER, "user": "ann"}, {"id": "p", "text": OTHER, "user": "bo"}
-    )
+    old = [{"id": name, "text": OTHER, "user": user} for name, user in (("o", "ann"), ("p", "bo"))]
+    write_posts(tmp_path / "old.jsonl", *old)
     new = [{"id": name, "text": OTHER, "user": name} for name in ("ann", "bo", "cy")]
     write_posts(tmp_path / "new.jsonl", *new)
     ran = run("dedupe", "new.jsonl", "--against", "old.jsonl", "--per", "user", "--removed", "removed.jsonl")

@@ -37,6 +37,7 @@ FILES: dict[str, str | bytes] = {
     "empty/": "",
 }
 NO_BODY = "body.jsonl:2: field 'text' is missing (fields: 'id', 'body'); not one record is a post."
+KEEPS_FORMAT = "posts keep the format of the input, jsonl, and are not written as .csv; name a"
 NOT_LIKED = "keep: {highest: likess} needs posts with the field 'likess', but not one of 2 has it"
 
 
@@ -50,11 +51,7 @@ NOT_LIKED = "keep: {highest: likess} needs posts with the field 'likess', but no
         ("dedupe empty --format xml", "reader 'xml' is not known"),
         ("dedupe empty", "empty holds no file of posts (known: .csv, "),
         ("dedupe '' -o kept.jsonl", "an input is empty text"),
-        (
-            "dedupe posts.jsonl -o kept.csv",
-            "-o kept.csv: posts keep the format of the input, jsonl, and are not written as",
-        ),
-        ("dedupe posts.jsonl -o kept.csv", "not written as .csv; name a"),
+        ("dedupe posts.jsonl -o kept.csv", f"-o kept.csv: {KEEPS_FORMAT}"),
         ("dedupe posts.jsonl --id-field mid", "posts.jsonl:1: field 'mid' is missing (fields: 'text'); not one record"),
         ("dedupe posts.csv --text-field body --id-field mid", "posts.csv:1: no column is called 'mid'; the col"),
         (

@@ -14,9 +14,8 @@ def test_each_step_and_the_verdict_are_shown(run: Run) -> None:
     assert ran.code == 0
     labels = ["text", "normalized", "tokens", "fingerprint", "length band", "distance", "block keys", "second look"]
     assert [label for label in labels if f"\n{label}  " not in ran.out] == []
-    assert ran.out.splitlines()[-1].startswith(
-        "B repeats A if a run compares the two: the post score 0.6942 reaches the threshold 0.5"
-    )
+    verdict = "B repeats A if a run compares the two: the post score 0.6942 reaches the threshold 0.5"
+    assert ran.out.splitlines()[-1].startswith(verdict)
 
 
 def test_texts_that_differ_are_explained_too(run: Run) -> None:
@@ -128,9 +127,8 @@ def test_an_explanation_by_something_else_than_the_run_says_so(run: Run, tmp_pat
     (tmp_path / "mine.yaml").write_text("keep: last\n", "utf-8")
     run("dedupe", posts, "--removed", "removed.jsonl", "--config", "mine.yaml")
     by_row = ["explain", "--file", "removed.jsonl", "--row", "0"]
-    assert "note: removed.jsonl was made with the configuration mine.yaml; this explanation uses twitter" in " ".join(
-        run(*by_row, "--config", "twitter").err.split()
-    )
+    by_twitter = " ".join(run(*by_row, "--config", "twitter").err.split())
+    assert "note: removed.jsonl was made with the configuration mine.yaml; this explanation uses twitter" in by_twitter
     assert "note" not in run(*by_row, "--input", posts).err
     (tmp_path / "mine.yaml").write_text("keep: last\nfingerprint: {bits: 256}\n", "utf-8")
     assert "differ from the run's" in " ".join(run(*by_row, "--input", posts).err.split())

@@ -39,9 +39,8 @@ def test_a_plain_function_keeps_posts_apart(run: Run, tmp_path: Path) -> None:
 
 
 def test_what_a_function_returns_is_checked(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "truths.py").write_text(
-        PRICES.replace("return None if", "return True if").replace('"prices"', '"truths"')
-    )
+    truths = PRICES.replace("return None if", "return True if").replace('"prices"', '"truths"')
+    (tmp_path / "truths.py").write_text(truths)
     (tmp_path / "mine.yaml").write_text("must_agree: [truths]\nlengths: [{verifier: {use: edit, threshold: 0.8}}]\n")
     ran = run("explain", "--plugin", "truths", "--config", "mine.yaml", POSTS[0], POSTS[2])
     assert ran.code != 0

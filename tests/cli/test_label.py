@@ -15,12 +15,10 @@ PAIRS = "pairs.jsonl"
 
 @pytest.fixture
 def posts(tmp_path: Path) -> str:
-    """A file of posts."""
     return write_posts(tmp_path / "posts.jsonl", *POSTS)
 
 
 def typed(*letters: str) -> bytes:
-    """What somebody types."""
     return "".join(f"{letter}\n" for letter in letters).encode()
 
 

@@ -1,7 +1,6 @@
 """Fields with a fallback, and several fields for `--per`, in every format and in Python."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -40,9 +39,8 @@ def test_columns_that_are_not_there_are_no_alternatives(run: Run, tmp_path: Path
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_data_frames_have_alternatives_too(library: str) -> None:
     frames = pytest.importorskip(library)
-    frame = frames.DataFrame(
-        {"long": [REPEATED, None, ""], "short": ["x", NEARLY, OTHER], "a": [1, 1, 2], "b": [3, 3, 3]}
-    )
+    texts = {"long": [REPEATED, None, ""], "short": ["x", NEARLY, OTHER]}
+    frame = frames.DataFrame({**texts, "a": [1, 1, 2], "b": [3, 3, 3]})
     assert hybriddup.dedupe(frame, text_field="absent | long | short").kept == [0, 2]
     assert hybriddup.dedupe(frame, text_field="long | short", per="a + b").kept == [0, 2]
     with pytest.raises(hybriddup.InputError, match="no column 'absent'"):
@@ -64,16 +62,13 @@ def test_posts_are_compared_within_the_same_values_of_several_fields(run: Run, t
     assert run("dedupe", name, "--per", "user.id + city", "--removed", "removed.jsonl").code == 0
     assert [post["row"] for post in read_objects(tmp_path / "removed.jsonl")] == [3, 5]
     assert hybriddup.dedupe(SCOPES, per="user.id + city").kept == [0, 1, 2, 4]
-    assert "--per user.id + town needs posts with the field 'town'" in failed(
-        run, "dedupe", name, "--per", "user.id + town", "-f"
-    )
+    said = failed(run, "dedupe", name, "--per", "user.id + town", "-f")
+    assert "--per user.id + town needs posts with the field 'town'" in said
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_tables_have_scopes_of_several_columns(run: Run, tmp_path: Path, ending: str) -> None:
-    posts: list[dict[str, Any]] = [
-        {"text": post["text"], "user": post["user"]["id"], "city": post.get("city")} for post in SCOPES
-    ]
+    posts = [{"text": post["text"], "user": post["user"]["id"], "city": post.get("city")} for post in SCOPES]
     name = write_table(tmp_path / f"posts.{ending}", posts)
     assert run("dedupe", name, "--per", "user + city", "--removed", "removed.jsonl").code == 0
     assert [post["row"] for post in read_objects(tmp_path / "removed.jsonl")] == [3, 5]

@@ -144,9 +144,8 @@ def test_a_closed_stream_is_missed_only_by_what_needs_it(
 ) -> None:
     write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
     command = [sys.executable, "-c", CLOSED, numbers, *arguments]
-    ran = subprocess.run(
-        command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120
-    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
     assert ran.returncode == code
     assert ran.stderr.startswith(message) if message else ran.stderr == ""
     if code == 0:

@@ -68,8 +68,7 @@ print(gc.get_freeze_count())
 
 def test_settling_takes_what_there_is_out_of_sight() -> None:
     """So that answering for days is not held up; in a process of its own, because it cannot be taken back."""
-    before, after = map(
-        int, subprocess.run([sys.executable, "-c", SETTLE], capture_output=True, check=True).stdout.split()
-    )
+    ran = subprocess.run([sys.executable, "-c", SETTLE], capture_output=True, check=True)
+    before, after = map(int, ran.stdout.split())
     assert before == 0
     assert after > 1000

@@ -20,7 +20,6 @@ lengths: [{max_hamming_distance: 127, verifier: {use: edit, threshold: 0.95}}]
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """Pairs and a configuration."""
     labeled = made_pairs(120, similar(0.7))
     write_posts(tmp_path / "pairs.jsonl", *({"a": a, "b": b, "label": int(label)} for a, b, label in labeled))
     (tmp_path / "edit.yaml").write_text(CONFIG)

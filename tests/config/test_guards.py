@@ -14,7 +14,6 @@ BANDS = [{"up_to": 9, "verifier": {"use": "edit", "threshold": 0.8}}, {"verifier
 
 
 def guards(**written: Any) -> list[list[dict[str, Any]]]:
-    """The guards of each length band."""
     return [[guard.to_dict() for guard in named] for named in load_settings(written).guards()]
 
 
@@ -36,10 +35,8 @@ def test_the_old_key_still_loads_and_a_warning_names_the_new_one(value: bool, me
     assert ["must_agree" in warning for warning in settings.warnings()] == [True]
     assert load_settings(settings).warnings() == settings.warnings()
     assert load_settings(settings.to_dict()).warnings() == []
-    assert (
-        guards(numbers_must_match=not value, lengths=[{**BANDS[0], "numbers_must_match": value}, BANDS[1]])[0]
-        == meaning
-    )
+    bands = [{**BANDS[0], "numbers_must_match": value}, BANDS[1]]
+    assert guards(numbers_must_match=not value, lengths=bands)[0] == meaning
 
 
 @pytest.mark.parametrize(

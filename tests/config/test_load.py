@@ -52,9 +52,8 @@ def test_section_is_merged_and_lengths_are_replaced_whole(manager: PluginManager
 def test_options_are_filled_in_for_every_component(manager: PluginManager) -> None:
     bands = [{"max_hamming_distance": 3, "verifier": {"any": [{"use": "edit", "threshold": 0.8}]}}]
     settings = load_settings({"lengths": bands}, manager)
-    assert settings.lengths[0].verifier == AnyVerifier(
-        any=(SingleVerifier(use="edit", threshold=0.8, distance="indel"),)
-    )
+    edit = SingleVerifier(use="edit", threshold=0.8, distance="indel")
+    assert settings.lengths[0].verifier == AnyVerifier(any=(edit,))
     assert settings.normalizer.options["urls"] == "drop_decoration"
 
 
@@ -129,6 +128,10 @@ def test_every_fault_of_a_file_is_reported_with_its_line(faults: Faults) -> None
 
 
 NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
+EDIT = "{use: edit, threshold: 1}"
+MASKED = "normalizer: {digits: mask}"
+MANY_MASKED = "normalizer: [{use: none}, {use: microblog, digits: mask}]\nnumbers_must_match: true"
+NOTHING = "the guard numbers has nothing to compare where normalizer.digits is mask"
 
 
 @pytest.mark.parametrize(
@@ -141,20 +144,14 @@ NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
             "2: lengths[0].max_hamming_distance must be below fingerprint.bits, which is 64; got 64.",
         ),
         (
-            "normalizer: {digits: mask}\nlengths: [{verifier: {use: edit, threshold: 1}, numbers_must_match: true}]",
-            "2: lengths[0].must_agree[0]: the guard numbers has nothing to compare where normalizer.digits is mask",
+            f"{MASKED}\nlengths: [{{verifier: {EDIT}, numbers_must_match: true}}]",
+            f"2: lengths[0].must_agree[0]: {NOTHING}",
         ),
         (
-            "normalizer: {digits: mask}\nnumbers_must_match: true",
-            (
-                "2: must_agree[0]: the guard numbers has nothing to compare where normalizer.digits is mask; set "
-                "normalizer.digits: keep, or leave the guard out."
-            ),
+            f"{MASKED}\nnumbers_must_match: true",
+            f"2: must_agree[0]: {NOTHING}; set normalizer.digits: keep, or leave the guard out.",
         ),
-        (
-            "normalizer: [{use: none}, {use: microblog, digits: mask}]\nnumbers_must_match: true",
-            "2: must_agree[0]: the guard numbers has nothing to compare where normalizer.digits is mask",
-        ),
+        (MANY_MASKED, f"2: must_agree[0]: {NOTHING}"),
         (
             f"blocks: {{use: blocks, n_blocks: 3}}\nlengths: [{{{NEAR}}}]",
             "1: blocks.n_blocks must be at least 4 because max_hamming_distance is 3 and n_key_blocks is 1; got 3. ",
@@ -176,20 +173,16 @@ NEAR = "max_hamming_distance: 3, verifier: {use: edit, threshold: 0.8}"
         ("plugins: my_plugin", "1: plugins must be a list, each item text; got 'my_plugin'."),
         ("plugins: [3]", "1: plugins[0] must be text; got 3."),
         ("tokenizer: [{use: words}]", "1: tokenizer must be a mapping such as {use: NAME}; got"),
-        (
-            "normalizer: []",
-            "1: normalizer must be a mapping such as {use: NAME} or a list of at least 1 of these; got [].",
+        *(
+            (f"normalizer: [{given}]", f"1: normalizer{message}")
+            for given, message in (
+                ("", " must be a mapping such as {use: NAME} or a list of at least 1 of these; got []."),
+                ("{urls: drop}", "[0].use is missing"),
+                ("{use: none}, {use: microblog, urlz: 1}", "[1].urlz is not a key here. Did you mean 'urls'?"),
+                ("{use: none}, {use: microblok}", "[1].use: normalizer 'microblok' is not known. Did you mean"),
+                ("3, microblog", "[0] must be a mapping such as {use: NAME}; got 3."),
+            )
         ),
-        ("normalizer: [{urls: drop}]", "1: normalizer[0].use is missing"),
-        (
-            "normalizer: [{use: none}, {use: microblog, urlz: 1}]",
-            "1: normalizer[1].urlz is not a key here. Did you mean 'urls'?",
-        ),
-        (
-            "normalizer: [{use: none}, {use: microblok}]",
-            "1: normalizer[1].use: normalizer 'microblok' is not known. Did you mean",
-        ),
-        ("normalizer: [3, microblog]", "1: normalizer[0] must be a mapping such as {use: NAME}; got 3."),
     ],
 )
 def test_fault_says_place_and_range_and_value(faults: Faults, text: str, message: str) -> None:

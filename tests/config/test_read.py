@@ -12,7 +12,6 @@ from tests.builders import examples
 
 
 def error_of(text: str) -> str:
-    """What is said of this text in a file posts.yaml."""
     with pytest.raises(ConfigError) as caught:
         parse_yaml(text, "posts.yaml")
     return str(caught.value)

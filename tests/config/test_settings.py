@@ -19,15 +19,12 @@ def keys() -> Iterator[tuple[str, str | None]]:
         models += [model] if model is not None else []
     for model in models:
         schema = model.model_json_schema()
-        properties = (
-            schema.get("properties") or schema["$defs"][model.__name__]["properties"] if model.model_fields else {}
-        )
+        properties = schema.get("properties") or schema.get("$defs", {}).get(model.__name__, {}).get("properties")
         for name in model.model_fields:
             yield f"{model.__qualname__}.{name}", properties[name].get("description")
 
 
 def near(up_to: int | None = None, max_hamming_distance: int = 3) -> LengthBand:
-    """A band of near duplicates."""
     verifier = SingleVerifier(use="edit", threshold=0.8)
     return LengthBand(up_to=up_to, max_hamming_distance=max_hamming_distance, verifier=verifier)
 

@@ -9,5 +9,4 @@ from tests.processes import python_program
 
 @pytest.fixture(autouse=True)
 def _warm_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have these processes forked."""
     monkeypatch.setattr(sys, "executable", python_program())

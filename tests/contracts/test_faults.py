@@ -15,7 +15,6 @@ CROWD = make_crowd(12, 1)
 
 @pytest.fixture
 def window() -> Iterator[Window]:
-    """A window of one's own."""
     with hybriddup.Window.open(config=CROWD_CONFIG) as opened:
         yield opened
 

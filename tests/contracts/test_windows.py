@@ -47,15 +47,12 @@ class DeletesNothing(Changed):
         self.gone: list[Any] = []
 
     def delete(self, post_id: Any) -> bool:
-        """Say so once of each post."""
         was_there = self.get(post_id) is not None and repr(post_id) not in self.gone
         self.gone.append(repr(post_id))
         return was_there
 
 
 class KeepsIds(Changed):
-    """Forgets no id."""
-
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.seen: dict[Any, Any] = {}
@@ -259,11 +256,9 @@ class WritesWhenClosed(AnyRecipe):
         folder = self.folder / name
         if folder.exists() and options["config"] != CONFIG:
             raise WindowError("another recipe")
-        return (
-            Buffered(folder, options)
-            if name == "vanished" and not folder.exists()
-            else super().__call__(name, **options)
-        )
+        if name == "vanished" and not folder.exists():
+            return Buffered(folder, options)
+        return super().__call__(name, **options)
 
 
 class Buffered(Changed):
@@ -278,7 +273,6 @@ class Buffered(Changed):
         return super().add_many(posts)
 
     def close(self) -> None:
-        """Write what came."""
         with Window.open(self.folder, **self.options) as window:
             window.add_many(self.posts)
 
@@ -362,7 +356,6 @@ class Handle(Changed):
         self.window, self.shared = window, window
 
     def close(self) -> None:
-        """Let go of what the others go on using."""
         self.window = Window.open(None, CONFIG)
         self.window.close()
 

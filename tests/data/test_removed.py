@@ -39,7 +39,6 @@ def columns_of(posts: list[tuple[int, int, bool]]) -> RemovedColumns:
 
 
 def corpus_of(n: int) -> Corpus:
-    """Posts on every other row, with ids and texts by row."""
     rows = np.arange(n, dtype=np.int64) * 2 + 1
     return Corpus([f"text {row}" for row in rows], [f"id {row}" for row in rows], rows)
 

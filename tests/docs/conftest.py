@@ -81,5 +81,4 @@ def shell(workspace: Path) -> Shell:
 
 
 def read_ids(path: Path) -> list[str]:
-    """Return the ids of the posts in a JSON Lines file."""
     return [json.loads(line)["id"] for line in path.read_text("utf-8").splitlines()]

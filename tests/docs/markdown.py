@@ -31,7 +31,6 @@ class Block(NamedTuple):
 
 
 def read_blocks(path: Path) -> list[Block]:
-    """Return the fenced blocks of a document, in order."""
     document = path.read_text("utf-8")
     found = list(FENCED.finditer(document))
     blocks = []
@@ -43,7 +42,6 @@ def read_blocks(path: Path) -> list[Block]:
 
 
 def blocks_in(language: str, paths: Sequence[Path] = GUIDES) -> list[Block]:
-    """Return the blocks of documents in one language."""
     return [block for path in paths for block in read_blocks(path) if block.language == language]
 
 

@@ -58,7 +58,6 @@ class Tool(NamedTuple):
 
 
 def tools(readme: str) -> list[Tool]:
-    """Return the rows of the table."""
     found = [(name.replace("`", ""), *map(float, numbers)) for name, *numbers in ROW.findall(readme)]
     return [Tool(name, 2 * recall * precision / (recall + precision), rate) for name, recall, precision, rate in found]
 
@@ -87,7 +86,6 @@ def x_of(rate: float) -> float:
 
 
 def y_of(f1: float) -> float:
-    """Return the place of an F1."""
     return round(BOTTOM - (BOTTOM - TOP) * (f1 - F1S[0]) / (F1S[-1] - F1S[0]), 1)
 
 

@@ -31,7 +31,6 @@ TEXT = "\n".join(path.read_text("utf-8") for path in [README, *REFERENCE])
 
 
 def commands(command: Any, name: str = "hybriddup") -> Iterator[tuple[str, Any]]:
-    """Every subcommand with its full name."""
     context = command.make_context(name, [], resilient_parsing=True)
     if not hasattr(command, "list_commands"):
         yield name, command

@@ -43,8 +43,7 @@ def test_every_python_of_the_classifiers_is_tested() -> None:
 
 
 def test_badge_of_the_readme_is_that_of_the_tests() -> None:
-    badge = re.search(
-        r"\[!\[tests\]\(\S+/actions/workflows/(\S+)/badge\.svg\)\]", (ROOT / "README.md").read_text("utf-8")
-    )
+    readme = (ROOT / "README.md").read_text("utf-8")
+    badge = re.search(r"\[!\[tests\]\(\S+/actions/workflows/(\S+)/badge\.svg\)\]", readme)
     assert badge is not None
     assert (ROOT / ".github" / "workflows" / badge[1]).is_file()

@@ -81,24 +81,22 @@ def test_posts_of_a_file_are_its_texts(read: Read, reader: Reader, content: str,
     assert (batch.texts, batch.rows.tolist(), batch.bad) == (texts, list(range(len(texts))), [])
 
 
+NO_CSV = "not valid CSV (',' expected after '\"')"
+
+
 @pytest.mark.parametrize(
     ("reader", "content", "texts", "bad"),
     [
         (LinesReader(), b"a\nb\xff\nc\n", ["a", "c"], [(1, 2, "not valid UTF-8 (byte 0xff at position 1)")]),
         (CsvReader(), b"text\na\n\xff\nb\n", ["a", "b"], [(1, 3, "not valid UTF-8 (byte 0xff at position 0)")]),
-        (CsvReader(), b'id,text\n1,"a"b\n2,c\n', ["c"], [(0, 2, "not valid CSV (',' expected after '\"')")]),
+        (CsvReader(), b'id,text\n1,"a"b\n2,c\n', ["c"], [(0, 2, NO_CSV)]),
         (
             CsvReader(),
             b"id,text\n1,hello, world\n2\n",
             [],
             [(0, 2, "has 3 fields, the header has 2"), (1, 3, "has 1 field, the header has 2")],
         ),
-        (
-            CsvReader(),
-            b'id,text\n1,"a\n2,b\n3,"c\n4,d\n',
-            ["d"],
-            [(0, 2, "lines 2 to 4: not valid CSV (',' expected after '\"')")],
-        ),
+        (CsvReader(), b'id,text\n1,"a\n2,b\n3,"c\n4,d\n', ["d"], [(0, 2, f"lines 2 to 4: {NO_CSV}")]),
         (CsvReader(), b'id,text\n1,"a\n2,b",3\n4,d\n', ["d"], [(0, 2, "lines 2 to 3: has 3 fields, the header has 2")]),
     ],
 )
@@ -377,16 +375,13 @@ def test_a_device_without_an_end_is_refused(name: str) -> None:
 @needs_devices
 @pytest.mark.parametrize("name", ["/dev/null", "/dev/stdin", "/dev/fd/0", "-"])
 def test_devices_that_end_are_read(name: str) -> None:
-    program = (
-        "import sys; from hybriddup.files.sources import open_source; print(open_source(sys.argv[1]).open().read())"
-    )
+    program = "import sys; from hybriddup.files import sources; print(sources.open_source(sys.argv[1]).open().read())"
     ran = subprocess.run([*python(), "-c", program, name], input=b"a\n", capture_output=True, check=True)
     assert ran.stdout.strip() == (b"b''" if name == "/dev/null" else rb"b'a\n'")
 
 
 @needs_devices
 def test_a_terminal_is_read() -> None:
-    """Until its end is typed."""
     master, slave = pytest.importorskip("pty").openpty()
     os.write(master, b"a\n\x04\x04")
     source = open_source(os.ttyname(slave))
@@ -430,11 +425,8 @@ def parquet_bytes() -> Callable[..., bytes]:
 def test_parquet_rows_are_read_through_its_row_groups(read: Read, parquet_bytes: Callable[..., bytes]) -> None:
     columns = {"id": [7, 8, 9, 10], "likes": [1, None, 3, 4], "text": ["a", None, "c", "d"]}
     batch = read(ParquetReader(), parquet_bytes(columns), order=("likes",))
-    assert (batch.texts, batch.ids, batch.order_values) == (
-        ["a", "", "c", "d"],
-        [7, 8, 9, 10],
-        [(1,), (None,), (3,), (4,)],
-    )
+    assert (batch.texts, batch.ids) == (["a", "", "c", "d"], [7, 8, 9, 10])
+    assert batch.order_values == [(1,), (None,), (3,), (4,)]
     assert batch.rows.tolist() == [0, 1, 2, 3]
     assert reasons(batch) == []
 
@@ -507,7 +499,6 @@ def test_nanoseconds_are_read_exactly(read: Read, parquet_bytes: Callable[..., b
 
 @pytest.mark.parametrize("names", [["text", "text"], ["text", "id", "id"]])
 def test_two_parquet_columns_of_one_name_are_refused(read: Read, names: list[str]) -> None:
-    """It cannot be told which one is meant."""
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     target = io.BytesIO()
     parquet.write_table(pyarrow.table([pyarrow.array(["a"])] * len(names), names=names), target)

@@ -88,9 +88,8 @@ def test_names_of_tables_and_columns_may_have_any_characters(tmp_path: Path) -> 
         database.commit()
     address = str(path).replace("%", "%25").replace("?", "%3F")
     options = {"text_field": 'te"xt', "id_field": "编 号"}
-    result = hybriddup.dedupe_files(
-        f'sqlite:///{address}?table=it\'s "the" 表/', f'sqlite:///{address}?table=a&b; "c".gz', **options
-    )
+    given, output = (f"sqlite:///{address}?table={table}" for table in ('it\'s "the" 表/', 'a&b; "c".gz'))
+    result = hybriddup.dedupe_files(given, output, **options)
     assert [one.duplicate_of for one in result.removed] == ["p"]
     assert query(path, 'SELECT "编 号" FROM "a&b; ""c"".gz"') == [("p",)]
 

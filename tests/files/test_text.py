@@ -57,6 +57,5 @@ def test_of_a_line_that_is_too_long_so_much_stays_that_it_is_known(content: byte
 
 
 def test_a_line_end_is_no_part_of_the_length() -> None:
-    assert [bool(why_too_long(line, 3)) for line in (b"abc", b"abc\n", b"abc\r\n", b"abcd", b"abcd\n")] == (
-        [False, False, False, True, True]
-    )
+    lines = (b"abc", b"abc\n", b"abc\r\n", b"abcd", b"abcd\n")
+    assert [bool(why_too_long(line, 3)) for line in lines] == [False, False, False, True, True]

@@ -90,11 +90,7 @@ def test_a_line_that_is_too_long_is_a_bad_row_in_both_passes(
 ) -> None:  # fmt: skip
     pieces = "hybriddup.files.text.pieces_of"
     monkeypatch.setattr(pieces, lambda stream, *_: iter(lambda: stream.read(block_bytes), b""))
-    post = (
-        {b"": b"a\n", b"id,text\n": b"1,a\n"}[head]
-        if isinstance(reader, (LinesReader, CsvReader))
-        else b'{"text":"a"}\n'
-    )
+    post = b'{"text":"a"}\n' if isinstance(reader, JsonlReader) else b"1,a\n" if head else b"a\n"
     (tmp_path / "posts").write_bytes(head + post + long + b"\n" + post)
     source = open_source(str(tmp_path / "posts"), max_line_bytes=60)
     (batch,) = reader.read(source, Fields())
@@ -231,9 +227,8 @@ def test_marks_are_fields_after_those_of_each_record(
     is_removed = [False, *(data.draw(st.booleans()) for _ in posts[1:])]
     gone = np.flatnonzero(is_removed)
     nothing = np.zeros(len(gone), np.int32)
-    columns = RemovedColumns(
-        gone, np.zeros_like(gone), nothing == 1, nothing, nothing, nothing + 0.5, nothing + 0.5, nothing
-    )
+    scores = nothing + 0.5
+    columns = RemovedColumns(gone, gone * 0, nothing == 1, nothing, nothing, scores, scores, nothing)
     corpus = Corpus([""] * len(posts), ids, np.arange(len(posts)))
     marks = Marks(RemovedPosts(corpus, columns, RemovedBy([], [], "", "")), len(posts))
     expected = [
@@ -247,9 +242,8 @@ def test_marks_are_fields_after_those_of_each_record(
     folder = tmp_path_factory.mktemp("marks")
     posts = [{**post, "text": "a"} for post in posts]
     spaced = data.draw(st.sampled_from([None, (" , ", " : "), (",", ":")]))
-    (folder / "posts.jsonl").write_text(
-        "\n".join(json.dumps(post, separators=spaced) + "  " for post in posts), "utf-8"
-    )
+    written_posts = "\n".join(json.dumps(post, separators=spaced) + "  " for post in posts)
+    (folder / "posts.jsonl").write_text(written_posts, "utf-8")
     with (folder / "posts.csv").open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([["text", "other"], *([post["text"], repr(post)] for post in posts)])
 
@@ -259,9 +253,7 @@ def test_marks_are_fields_after_those_of_each_record(
         return target.getvalue().decode()
 
     lines = marked(JsonlWriter(), "posts.jsonl").splitlines()
-    assert [json.loads(line) for line in lines] == [
-        {**post, **mark} for post, mark in zip(posts, expected, strict=True)
-    ]
+    assert list(map(json.loads, lines)) == [{**post, **mark} for post, mark in zip(posts, expected, strict=True)]
     head, *rows = csv.reader(io.StringIO(marked(CsvWriter(), "posts.csv"), newline=""))
     assert head == ["text", "other", "duplicate_of", "score", "cluster"]
     cells = [["" if value is None else str(value) for value in mark.values()] for mark in expected]

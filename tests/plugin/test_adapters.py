@@ -28,7 +28,6 @@ def adapted(role: str, function: Callable[..., Any]) -> Any:
 
 
 def returning(answer: Any) -> Callable[..., Any]:
-    """A function with always the same answer."""
     return lambda *_: answer
 
 
@@ -39,12 +38,10 @@ def error_of(call: Callable[..., Any], *arguments: Any) -> str:
 
 
 def pair() -> CandidatePairs:
-    """The pair of the texts 0 and 1."""
     return CandidatePairs(np.array([0]), np.array([1]), np.array([5], np.int32))
 
 
 def verifier(function: Callable[[str, str], Any]) -> Any:
-    """The function as a verifier of two texts."""
     component = adapted("verifier", function)
     component.prepare(SimpleNamespace(texts=["one", "two"]))
     return component
@@ -146,9 +143,8 @@ def test_exception_of_a_function_is_named_and_chained_unless_it_is_of_our_own_fa
 
 
 def test_weighter_function_weighs_each_token_of_each_text() -> None:
-    weights = adapted("weighter", lambda tokens: [len(token) for token in tokens]).weigh_batch(
-        tokens_from_lists([["big", "cats"], [], ["a"]])
-    )
+    weigh = adapted("weighter", lambda tokens: list(map(len, tokens))).weigh_batch
+    weights = weigh(tokens_from_lists([["big", "cats"], [], ["a"]]))
     assert (weights.dtype, weights.tolist()) == (np.float32, [3.0, 4.0, 1.0])
 
 

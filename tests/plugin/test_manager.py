@@ -25,7 +25,6 @@ SHOUT = """
 
 
 def load_error(*modules: str | ModuleType, entry_points: bool = False) -> str:
-    """What is said when these plugins are loaded."""
     with pytest.raises(PluginError) as caught:
         create_plugin_manager(entry_points=entry_points, modules=modules)
     return str(caught.value)
@@ -57,13 +56,12 @@ def test_plugin_that_fails_to_import_is_named_with_its_distribution(install: Ins
     install("hybriddup-shout", "shouting", "import no_such_driver")
     with pytest.raises(PluginError) as caught:
         create_plugin_manager()
-    assert str(caught.value) == (
-        "plugin 'shouting' of hybriddup-shout 1.2 cannot be imported: "
-        "ModuleNotFoundError: No module named 'no_such_driver'"
-    )
+    what = "cannot be imported: ModuleNotFoundError: No module named 'no_such_driver'"
+    assert str(caught.value) == f"plugin 'shouting' of hybriddup-shout 1.2 {what}"
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
 
 
+HOOKS = "Did you mean 'hybriddup_register'? (hooks: hybriddup_register, hybriddup_add_commands, hybriddup_run_finished)"
 HOOK = "import hybriddup, sys\n@hybriddup.hookimpl\ndef {}:\n    {}\n"
 
 
@@ -75,10 +73,7 @@ HOOK = "import hybriddup, sys\n@hybriddup.hookimpl\ndef {}:\n    {}\n"
         (HOOK.format("hybriddup_register(registry)", "sys.exit()"), " failed to register its components: SystemExit: "),
         (
             HOOK.format("hybriddup_registr(registry)", "pass"),
-            (
-                " has a hook that does not exist: hybriddup_registr. Did you mean 'hybriddup_register'? "
-                "(hooks: hybriddup_register, hybriddup_add_commands, hybriddup_run_finished)"
-            ),
+            f" has a hook that does not exist: hybriddup_registr. {HOOKS}",
         ),
         (HOOK.format("hybriddup_register(registry, more)", "pass"), " cannot be used: PluginValidationError: "),
         ("", " has no hook: mark a function hybriddup_register with @hybriddup.hookimpl."),

@@ -44,6 +44,9 @@ class BatchEcho:
         return tokens_from_lists([text.split() for text in texts])
 
 
+NAMES = "batch, echo, instance, shout"
+
+
 @pytest.fixture
 def registry() -> Registry:
     """A registry with one tokenizer of each kind, brought by a packaged plugin."""
@@ -88,17 +91,13 @@ def test_component_by_import_path_is_imported_when_it_is_used() -> None:
 @pytest.mark.parametrize(
     ("role", "name", "message"),
     [
-        ("tokenizer", "shoutt", "is not known. Did you mean 'shout'? (available: batch, echo, instance, shout)"),
+        ("tokenizer", "shoutt", f"is not known. Did you mean 'shout'? (available: {NAMES})"),
         (
             "block_index",
             "redis",
             "is not known. A plugin can bring it: name its module with --plugin or under plugins:. (available: none)",
         ),
-        (
-            "tokenizer",
-            "rjieba",
-            "is not installed; run: pip install hybriddup-rjieba (available: batch, echo, instance, shout).",
-        ),
+        ("tokenizer", "rjieba", f"is not installed; run: pip install hybriddup-rjieba (available: {NAMES})."),
     ],
 )
 def test_unknown_name_says_what_there_is_and_how_to_get_more(

@@ -45,7 +45,6 @@ for name in ("grams", "batch"):
 
 
 def output_of(*arguments: str, seed: int = 0) -> str:
-    """What a new interpreter prints, with this hash seed."""
     root = str(Path(__file__).parents[2])
     environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": root, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, *arguments]
@@ -90,12 +89,13 @@ print(source_recipe(work))
 
 def test_module_that_was_imported_by_hand_has_a_file_too(tmp_path: Path) -> None:
     (tmp_path / "by_hand.py").write_text("def work(text):\n    return text\n", "utf-8")
-    spec = importlib.util.spec_from_file_location("by_hand", tmp_path / "by_hand.py")
-    assert spec is not None
-    assert spec.loader is not None
+    spec: Any = importlib.util.spec_from_file_location("by_hand", tmp_path / "by_hand.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert list(source_recipe(module.work)) == ["source-sha256"]
+
+
+CALL = "def __call__(self, text): return text"
 
 
 @pytest.mark.parametrize(
@@ -107,14 +107,8 @@ def test_module_that_was_imported_by_hand_has_a_file_too(tmp_path: Path) -> None
         ("def work(text): return text.upper()", "def work(text): return text.lower()"),
         ("def work(text): return text in {'a', 'b'}", "def work(text): return text in {'a', 'c'}"),
         ("def work(text): return [c + 'x' for c in text]", "def work(text): return [c + 'y' for c in text]"),
-        (
-            "class work:\n    def __call__(self, text): return text[:2]",
-            "class work:\n    def __call__(self, text): return text[:3]",
-        ),
-        (
-            "class work:\n    n = 2\n    def __call__(self, text): return text[: self.n]",
-            "class work:\n    n = 3\n    def __call__(self, text): return text[: self.n]",
-        ),
+        (f"class work:\n    {CALL}[:2]", f"class work:\n    {CALL}[:3]"),
+        (f"class work:\n    n = 2\n    {CALL}[: self.n]", f"class work:\n    n = 3\n    {CALL}[: self.n]"),
     ],
 )
 def test_code_stands_for_a_file_that_is_not_there(code: str, edited: str) -> None:

@@ -78,9 +78,8 @@ def test_explanation_says_that_a_run_may_not_compare_the_two(tmp_path: Path) -> 
     ]
     for options in known:
         explained = hybriddup.explain(a, b, **{"config": TWO_KEYS, **options})
-        assert explained.verdict.endswith(
-            "they share none of the keys by which texts are found, so they are never compared."
-        )
+        never = "they share none of the keys by which texts are found, so they are never compared."
+        assert explained.verdict.endswith(never)
         assert (explained.matches, explained.is_certain) == (False, True)
 
 
@@ -135,9 +134,8 @@ def test_texts_that_say_nothing_repeat_only_themselves(a: str, b: str, reason: s
     plugin = plugin_of(lambda registry: registry.add_tokenizer("ends_marked", ends_marked))
     config = {"without_text": "compare", "tokenizer": {"use": "ends_marked"}, **NARROW}
     assert hybriddup.explain(a, b, config=config, plugins=[plugin]).reason == reason
-    assert [post.reason for post in hybriddup.dedupe([a, b], config=config, plugins=[plugin]).removed] == (
-        [] if reason == "different" else [reason]
-    )
+    removed = hybriddup.dedupe([a, b], config=config, plugins=[plugin]).removed
+    assert [post.reason for post in removed] == ([] if reason == "different" else [reason])
 
 
 def test_score_under_the_threshold_is_told_as_it_is() -> None:

@@ -32,7 +32,6 @@ class RareWords(BlockIndex):
         self.common = np.zeros(0, np.uint64)
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the text alone)
-        """Return a number for each rare word."""
         keys = np.full((len(texts), 32), NO_KEY, np.uint64)
         for row, text in enumerate(texts):
             words = np.unique(numbers_of(text))
@@ -41,16 +40,13 @@ class RareWords(BlockIndex):
         return keys
 
     def learn(self, texts: Sequence[str]) -> None:
-        """Learn which words two texts have."""
         counts = Counter(number for text in texts for number in set(numbers_of(text).tolist()))
         self.common = np.array([number for number, n in counts.items() if n > 1], np.uint64)
 
     def learned(self) -> Mapping[str, Any]:
-        """Return the common words."""
         return {"common": self.common}
 
     def use_learned(self, learned: Mapping[str, Any]) -> None:
-        """Take common words learned before."""
         self.common = learned["common"]
 
 

@@ -63,11 +63,8 @@ def test_comparisons_by_shingles_are_those_measured(n_posts: int, comparisons: f
 def test_times_in_a_window_are_near_those_measured() -> None:
     shapes = shapes_of(make_plan(CLOSE))
     assert shapes["shingles: 16 of each text"].window_ns == pytest.approx(70_000, rel=0.1)
-    even = (
-        planning.COSTS["tables"].look_up * 4
-        + planning.COSTS["tables"].comparison * 3052
-        + planning.COSTS["tables"].addition * 4
-    )
+    cost = planning.COSTS["tables"]
+    even = cost.look_up * 4 + cost.comparison * 3052 + cost.addition * 4
     assert even == pytest.approx(80_000, rel=0.1)
 
 

@@ -23,7 +23,6 @@ Pair = tuple[str, str, bool]
 
 
 def by_edits(threshold: float, *bands: int) -> dict[str, Any]:
-    """A configuration whose bands have this threshold."""
     verifier = {"use": "edit", "threshold": threshold}
     lengths = [{"up_to": up_to, "max_hamming_distance": 127, "verifier": verifier} for up_to in bands]
     return BY_EDITS | {"lengths": [*lengths, {"max_hamming_distance": 127, "verifier": verifier}]}
@@ -47,7 +46,6 @@ def similar(threshold: float) -> Callable[[str, str], bool]:
 
 
 def thresholds(tuned: Tuned) -> list[float]:
-    """The thresholds of the length bands."""
     return [band.verifier.threshold for band in tuned.settings.lengths]  # type: ignore[union-attr]
 
 
@@ -104,10 +102,8 @@ def test_post_gets_a_new_model_where_no_other_one_fits() -> None:
         return sum(one != other for one, other in zip(a.split(), b.split(), strict=True)) <= 2
 
     pairs = made_pairs(400, at_most_two_differ, n_words=6)
-    config = {
-        "blocks": {"use": "scan"},
-        "lengths": [{"max_hamming_distance": 127, "verifier": {"use": "post", "threshold": 0.5}}],
-    }
+    band = {"max_hamming_distance": 127, "verifier": {"use": "post", "threshold": 0.5}}
+    config = {"blocks": {"use": "scan"}, "lengths": [band]}
     tuned = hybriddup.tune(pairs, config=config, workers=1)
     assert tuned.way == "new model"
     assert tuned.after.measures.f1 > tuned.before.measures.f1 + 0.03  # type: ignore[operator]
