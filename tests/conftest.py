@@ -9,8 +9,6 @@ import gc
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -21,7 +19,7 @@ import pytest
 from hypothesis import settings
 
 from hybriddup.steps.parallel import available_workers
-from tests.processes import ADDRESS, start_server
+from tests.processes import ADDRESS, run_python, start_server
 
 settings.register_profile("hybriddup", deadline=None, max_examples=15)
 settings.register_profile("thorough", deadline=None, max_examples=100)
@@ -63,9 +61,7 @@ def fill_cache() -> None:
 
 def warm_up(**environment: str) -> None:
     """Run the command that compiles all kernels, which takes a while."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), **environment}
-    command = [sys.executable, "-m", "hybriddup", "warm-up"]
-    subprocess.run(command, env=environment, capture_output=True, timeout=400, check=True)
+    run_python("-m", "hybriddup", "warm-up", **environment)
 
 
 def pytest_collection_finish() -> None:

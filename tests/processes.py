@@ -8,6 +8,7 @@ import sys
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 WARM = Path(__file__).parent / "warm"
@@ -26,6 +27,13 @@ def python() -> list[str]:
         return [sys.executable]
     address = os.environ.get(ADDRESS) or start_server()
     return [sys.executable, "-I", "-S", str(WARM / "launcher.py"), address]
+
+
+def run_python(*arguments: str, cwd: Path | None = None, check: bool = True, **environment: str) -> Any:
+    """Run a new interpreter, which finds the package and the tests; return what it printed as text."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | environment
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=400, check=check)
 
 
 @cache

@@ -4,9 +4,6 @@ import dataclasses
 import importlib
 import inspect
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +12,8 @@ import pytest
 
 import hybriddup
 from hybriddup.window.records import Decision, Evidence
+from tests.processes import ROOT, run_python
 
-ROOT = Path(__file__).parents[1]
 POSTS = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "明天下雨吗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
 EXAMPLES = """
 import hybriddup
@@ -66,9 +63,8 @@ Found 3 errors"""
 def test_types_are_those_of_strict_checking(tmp_path: Path, code: str, found: str) -> None:
     """Though names are loaded when they are first used."""
     (tmp_path / "wrong.py").write_text(code)
-    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--follow-imports=silent", "wrong.py"]
-    environment = os.environ | {"MYPYPATH": str(ROOT)}
-    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    mypy = ("-m", "mypy", "--strict", "--config-file=", "--follow-imports=silent", "wrong.py")
+    ran = run_python(*mypy, cwd=tmp_path, check=False, MYPYPATH=str(ROOT))
     pairs = zip(ran.stdout.splitlines(), found.splitlines(), strict=True)
     assert [(line, start) for line, start in pairs if not line.startswith(start)] == []
 

@@ -1,13 +1,9 @@
 """Same input, configuration and version give the same bytes: any workers, process, hash seed and repetition."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +15,8 @@ from hybriddup.run.decisions import decide_all
 from hybriddup.run.result import Result
 from hybriddup.steps.tokenizers import processes
 from tests.posts import generated_posts
+from tests.processes import run_python
 
-ROOT = Path(__file__).parents[1]
 POSTS = generated_posts(2, 4500)
 """More than one batch of deciding, and enough batches of tokenizing for several processes."""
 
@@ -109,10 +105,8 @@ for name in ("shingles", "words", "jieba"):
 @pytest.mark.slow
 def test_hash_seed_and_process_do_not_change_a_byte() -> None:
     """Python's hash() of a text differs from process to process, and nothing may depend on it."""
-    environment = {**os.environ, "PYTHONHASHSEED": "4711", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", ANSWER]
-    answer = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, check=True)
-    assert answer.stdout.splitlines() == [as_bytes(alone(name)) for name in ("shingles", "words", "jieba")]
+    answer = run_python("-c", ANSWER, PYTHONHASHSEED="4711").stdout.encode()
+    assert answer.splitlines() == [as_bytes(alone(name)) for name in ("shingles", "words", "jieba")]
 
 
 @pytest.mark.parametrize("name", ["shingles", "blocks", "probing"])

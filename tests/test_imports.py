@@ -1,8 +1,6 @@
 """Imports inside the package go one way."""
 
 import ast
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -11,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import hybriddup
+from tests.processes import run_python
 
 ROOT = Path(hybriddup.__file__).parent
 MODULES = {".".join(("hybriddup", *path.relative_to(ROOT).with_suffix("").parts)): path for path in ROOT.rglob("*.py")}
@@ -155,6 +154,5 @@ def test_no_module_needs_one_that_windows_lacks() -> None:
     ids=["marking hooks", "listing plugins", "reading posts"],
 )
 def test_what_is_needed_often_loads_nothing_heavy(code: str, heavy: set[str]) -> None:
-    command = [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"]
-    ran = subprocess.run(command, cwd=ROOT.parent, capture_output=True, text=True, check=True)
+    ran = run_python("-c", f"{code}; import sys; print(*sys.modules)")
     assert heavy & set(ran.stdout.split()) == set()

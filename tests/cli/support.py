@@ -5,14 +5,13 @@ import json
 import os
 import random
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from tests.processes import python
+from tests.processes import python, run_python
 
 ROOT = Path(__file__).parents[2]
 
@@ -121,7 +120,5 @@ print(*sys.modules)
 
 def modules_loaded_by(*arguments: str) -> set[str]:
     """Return the names of all modules that a command has imported when it ends."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "HYBRIDDUP_DISABLE_PLUGINS": ""}
-    command = [sys.executable, "-c", LOADED, *arguments]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    ran = run_python("-c", LOADED, *arguments, HYBRIDDUP_DISABLE_PLUGINS="")
     return set(ran.stdout.splitlines()[-1].split())

@@ -1,8 +1,5 @@
 """A second process compiles the kernels that the first run of a command needs last."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
@@ -15,6 +12,7 @@ from hybriddup.config.read import shipped_names
 from hybriddup.steps.parallel import available_workers
 from tests.cli.support import ROOT
 from tests.cli.test_warm_up import needs_compiler, new_kernel, warm_cache
+from tests.processes import run_python
 
 __all__ = ["warm_cache"]
 
@@ -42,10 +40,7 @@ print(*(event.data["dispatcher"].py_func.__name__ for _, event in recorder.buffe
 
 def ran(program: str, *arguments: str, cache: Path) -> list[str]:
     """Return what a new interpreter prints, line by line, with its kernels in ``cache``."""
-    command = [sys.executable, "-c", program, *arguments]
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=True)
-    return done.stdout.splitlines()
+    return list(run_python("-c", program, *arguments, NUMBA_CACHE_DIR=str(cache)).stdout.splitlines())
 
 
 @pytest.fixture

@@ -1,18 +1,16 @@
 """The command line as a process: how quickly it starts, and how it ends when told to."""
 
-import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.cli import support
-from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Start, distinct_texts, jsonl, names, write_posts
-from tests.processes import python
+from tests.cli.support import NEARLY, OTHER, REPEATED, Start, distinct_texts, jsonl, names, write_posts
+from tests.processes import python, run_python
 
 SLOW = {"numba", "llvmlite", "jieba", "sklearn", "scipy", "numpy", "rich", "yaml", "pandas", "pyarrow"}
 SLOW |= {"starlette", "uvicorn", "prometheus_client", "httptools", "uvloop"}
@@ -143,9 +141,7 @@ def test_a_closed_stream_is_missed_only_by_what_needs_it(
     tmp_path: Path, numbers: str, arguments: list[str], code: int, message: str
 ) -> None:
     write_posts(tmp_path / "posts.jsonl", REPEATED, NEARLY)
-    command = [sys.executable, "-c", CLOSED, numbers, *arguments]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    ran = run_python("-c", CLOSED, numbers, *arguments, cwd=tmp_path, check=False)
     assert ran.returncode == code
     assert ran.stderr.startswith(message) if message else ran.stderr == ""
     if code == 0:

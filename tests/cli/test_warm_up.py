@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -20,7 +19,7 @@ from hybriddup.kernels.cache import FOLDER, anchor
 from hybriddup.run.progress import MESSAGE, note_compiling
 from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Run, Start, distinct_texts, names, write_posts
 from tests.conftest import COMPILED_FILES, warm_up
-from tests.processes import python
+from tests.processes import python, run_python
 
 needs_compiler = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="nothing is compiled")
 
@@ -120,13 +119,11 @@ def mixed_texts() -> list[str]:
 
 def windows_compile(folder: Path, cache: Path) -> list[str]:
     """Return what is compiled while windows of every shipped configuration grow, forget, and are opened again."""
-    configs = shipped_names()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(cache)}
-    posts = write_posts(folder / "mixed.jsonl", *mixed_texts())
-    command = [sys.executable, "-c", WINDOWS, str(folder / "windows"), str(folder / posts), *configs]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
+    posts = str(folder / write_posts(folder / "mixed.jsonl", *mixed_texts()))
+    arguments = ("-c", WINDOWS, str(folder / "windows"), posts, *shipped_names())
+    ran = run_python(*arguments, check=False, NUMBA_CACHE_DIR=str(cache))
     assert ran.returncode == 0, ran.stderr
-    return ran.stdout.splitlines()
+    return list(ran.stdout.splitlines())
 
 
 def test_warm_up_says_what_it_is_ready_for(run: Run) -> None:
@@ -198,8 +195,7 @@ for _ in range(2):
 
 @needs_compiler
 def test_a_window_logs_once_that_kernels_are_compiled() -> None:
-    command = [sys.executable, "-c", LOGS]  # what a warm process logged, its forks do not log again
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200, check=True)
+    ran = run_python("-c", LOGS)  # what a warm process logged, its forks do not log again
     assert ran.stderr.splitlines() == [f"hybriddup INFO {MESSAGE}"]
 
 

@@ -3,9 +3,6 @@
 import functools
 import importlib.util
 import linecache
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ import pytest
 
 from hybriddup.plugin.source import source_recipe
 from tests.plugin.conftest import WriteModule
+from tests.processes import run_python
 
 PLUGIN = """
     import hybriddup
@@ -45,10 +43,7 @@ for name in ("grams", "batch"):
 
 
 def output_of(*arguments: str, seed: int = 0) -> str:
-    root = str(Path(__file__).parents[2])
-    environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": root, "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, *arguments]
-    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    return str(run_python(*arguments, PYTHONHASHSEED=str(seed), PYTHONDONTWRITEBYTECODE="1").stdout)
 
 
 def typed(code: str, name: str = "work") -> Any:
