@@ -1,4 +1,4 @@
-"""What `hybriddup dedupe` writes: marks, removed posts as tables, clusters; and posts of other files as keepers."""
+"""What `hybriddup dedupe` writes: marks, counts, removed posts as tables, clusters; and what repeats other files."""
 
 import csv
 import gzip
@@ -218,3 +218,53 @@ def test_bad_lines_of_other_files_are_noted(run: Run, tmp_path: Path) -> None:
     assert ran.code == 0
     assert "note: old.jsonl has 1 bad line, skipped in the comparison; the first is 2: not valid JSON" in ran.err
     assert run("dedupe", name, "--against", "old.jsonl", "--strict", "-f").code == 2
+
+
+SIGNED: list[dict[str, Any]] = [
+    {"id": "a", "text": REPEATED, "at": "2026-01-07T13:00:00+08:00", "user": "ann"},
+    {"id": "b", "text": OTHER, "at": "", "user": ""},
+    {"id": "c", "text": NEARLY, "at": "1767762060", "user": "bo"},
+    {"id": "d", "text": REPEATED, "at": "2026-01-06T05:00:00Z", "user": "ann"},
+]
+SEEN = {"n_copies": 2, "first_seen": "2026-01-06T05:00:00Z", "last_seen": "2026-01-07T05:01:00Z"}
+UNSEEN = {"n_copies": 0, "first_seen": None, "last_seen": None}
+
+
+def test_kept_posts_say_how_often_when_and_by_whom(run: Run, tmp_path: Path) -> None:
+    name = write_posts(tmp_path / "posts.jsonl", *SIGNED)
+    assert run("dedupe", name, "--authors", "user", "--time-field", "at").code == 0
+    kept = [SIGNED[0] | SEEN | {"authors": ["ann", "bo"]}, SIGNED[1] | UNSEEN | {"authors": []}]
+    assert read_objects(tmp_path / "posts.kept.jsonl") == kept
+    assert run("dedupe", name, "--counts", "-f").code == 0
+    assert read_objects(tmp_path / "posts.kept.jsonl") == [SIGNED[0] | {"n_copies": 2}, SIGNED[1] | {"n_copies": 0}]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_marked_posts_have_the_counts_too(run: Run, tmp_path: Path, ending: str) -> None:
+    name = write_table(tmp_path / f"posts.{ending}", SIGNED)
+    ran = run("dedupe", name, "--mark", "--authors", "user", "--time-field", "at", "-o", f"marked.{ending}")
+    assert ran.code == 0, ran.err
+    if ending == "csv":
+        with (tmp_path / "marked.csv").open(encoding="utf-8", newline="") as stream:
+            marked: list[dict[str, Any]] = list(csv.DictReader(stream))
+        assert [row["n_copies"] for row in marked] == ["2", "0", "", ""]
+        assert json.loads(marked[0]["authors"]) == ["ann", "bo"]
+    else:
+        marked = pytest.importorskip("pyarrow.parquet").read_table(tmp_path / "marked.parquet").to_pylist()
+        assert [row["n_copies"] for row in marked] == [2, 0, None, None]
+        assert marked[0]["authors"] == ["ann", "bo"]
+    assert [row["duplicate_of"] or None for row in marked] == [None, None, "a", "a"]
+    assert marked[0]["first_seen"] == SEEN["first_seen"]
+
+
+def test_older_posts_are_no_copies(run: Run, tmp_path: Path) -> None:
+    name = write_posts(tmp_path / "posts.jsonl", *SIGNED)
+    old = write_posts(tmp_path / "old.jsonl", SIGNED[0])
+    assert run("dedupe", name, "--against", old, "--counts", "--time-field", "at").code == 0
+    assert read_objects(tmp_path / "posts.kept.jsonl") == [SIGNED[1] | UNSEEN]
+
+
+def test_python_has_the_counts_of_kept_posts() -> None:
+    result = hybriddup.dedupe([REPEATED, OTHER, NEARLY, REPEATED])
+    assert result.n_copies.tolist() == [2, 0]
+    assert hybriddup.dedupe([REPEATED, NEARLY, OTHER], against=[REPEATED]).n_copies.tolist() == [0]

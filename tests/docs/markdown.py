@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -50,6 +50,13 @@ def block_with(language: str, part: str) -> str:
     found = [block.text for block in blocks_in(language) if part in block.text]
     assert found, f"no guide has a {language} block with {part!r}"
     return found[0]
+
+
+def names_of(code: str, file: str = "example") -> dict[str, Any]:
+    """What the code of a document defines."""
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(compile(code, file, "exec"), names)  # noqa: S102  the document's own code
+    return names
 
 
 def table_under(header: str) -> list[list[str]]:

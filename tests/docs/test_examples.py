@@ -10,17 +10,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.docs.markdown import README, ROOT
+from tests.cli.support import NEARLY, OTHER, REPEATED
+from tests.docs.markdown import README, ROOT, names_of
 
 EXAMPLES = ROOT / "tests" / "docs" / "examples"
-FIRST, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
-
-
-def names_of(path: Path, name: str = "example") -> dict[str, Any]:
-    """What the code of a file defines."""
-    names: dict[str, Any] = {"__name__": name}
-    exec(compile(path.read_text("utf-8"), str(path), "exec"), names)  # noqa: S102  the document's own code
-    return names
 
 
 def cells_of(path: Path) -> list[str]:
@@ -59,16 +52,16 @@ def test_the_notebook_has_no_outputs() -> None:
 
 def test_a_frame_of_polars_gets_the_numbers_of_copies() -> None:
     polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"id": ["a", "b", "c"], "text": [FIRST, NEARLY, "明天下雨吗，要不要带伞出门"]})
-    kept = names_of(EXAMPLES / "polars_frame.py")["without_repeats"](frame)
+    frame = polars.DataFrame({"id": ["a", "b", "c"], "text": [REPEATED, NEARLY, OTHER]})
+    kept = names_of((EXAMPLES / "polars_frame.py").read_text("utf-8"))["without_repeats"](frame)
     assert kept.select("id", "n_copies").rows() == [("a", 1), ("c", 0)]
 
 
 def test_fastapi_sends_decisions_as_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fastapi")
     monkeypatch.chdir(tmp_path)
-    app = names_of(EXAMPLES / "fastapi_app.py")["app"]
-    posts = [{"id": "a", "text": FIRST, "author": "ann"}, {"id": "b", "text": NEARLY, "author": "bo"}]
+    app = names_of((EXAMPLES / "fastapi_app.py").read_text("utf-8"))["app"]
+    posts = [{"id": "a", "text": REPEATED, "author": "ann"}, {"id": "b", "text": NEARLY, "author": "bo"}]
 
     async def talk() -> list[httpx.Response]:
         transport = httpx.ASGITransport(app)
@@ -76,7 +69,7 @@ def test_fastapi_sends_decisions_as_objects(tmp_path: Path, monkeypatch: pytest.
             app.router.lifespan_context(app),
             httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
         ):
-            sent = [await client.post("/posts", json=some) for some in (posts, [{"id": "#1", "text": FIRST}])]
+            sent = [await client.post("/posts", json=some) for some in (posts, [{"id": "#1", "text": REPEATED}])]
             return [*sent, *[await client.get(f"/posts/{name}") for name in ("a", "none")]]
 
     decided, refused, got, missing = asyncio.run(talk())

@@ -23,6 +23,7 @@ from hybriddup.config.settings import AuditSettings, CombinedVerifier, Fingerpri
 from hybriddup.plugin import spec
 from hybriddup.plugin.manager import create_plugin_manager
 from hybriddup.plugin.roles import ROLES
+from tests.docs import rates
 from tests.docs.markdown import CONTRIBUTING, GUIDES, README, REFERENCE, ROOT, read_blocks, table_under
 
 PACKAGE = ROOT / "hybriddup"
@@ -227,3 +228,11 @@ def test_examples_in_docstrings_are_right(path: Path) -> None:
     parts = path.relative_to(ROOT).with_suffix("").parts
     module = import_module(".".join(parts).removesuffix(".__init__"))
     assert doctest.testmod(module).failed == 0
+
+
+def test_the_picture_is_that_of_the_table() -> None:
+    """Run python -m tests.docs.rates after a change of the table."""
+    found = rates.tools(rates.README.read_text(encoding="utf-8"))
+    assert [tool.name for tool in found][:2] == ["hybriddup, benchmark", "rensa + rapidfuzz"]
+    assert len(found) == 6
+    assert rates.PICTURE.read_text(encoding="utf-8") == rates.draw(found)

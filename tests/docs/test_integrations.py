@@ -21,20 +21,13 @@ import httpx
 import pytest
 
 import hybriddup
-from tests.docs.markdown import ROOT, block_with
+from tests.cli.support import NEARLY, OTHER, REPEATED
+from tests.docs.markdown import ROOT, block_with, names_of
 from tests.service.support import serving
 
-FIRST, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
-OTHER = "明天下雨吗，要不要带伞出门"
 EXAMPLES = ROOT / "tests" / "docs" / "examples"
 KAFKA = (EXAMPLES / "kafka_stream.py").read_text("utf-8")
-POSTS = [{"id": "a", "text": FIRST}, {"id": "b", "text": OTHER}, {"id": "c", "text": NEARLY}]
-
-
-def names_of(example: str) -> dict[str, Any]:
-    names: dict[str, Any] = {"__name__": "example"}
-    exec(compile(example, "example", "exec"), names)  # noqa: S102  the document's own code
-    return names
+POSTS = [{"id": "a", "text": REPEATED}, {"id": "b", "text": OTHER}, {"id": "c", "text": NEARLY}]
 
 
 # ---------------------------------------------------------------- Scrapy
@@ -66,7 +59,7 @@ def site(tmp_path: Path) -> Iterator[str]:
     """Two pages of posts on loopback: the second repeats a post of the first."""
     folder = tmp_path / "site"
     folder.mkdir()
-    for name, texts in (("1.html", [FIRST, OTHER]), ("2.html", [NEARLY, "今天的月亮真圆，适合出门走走"])):
+    for name, texts in (("1.html", [REPEATED, OTHER]), ("2.html", [NEARLY, "今天的月亮真圆，适合出门走走"])):
         page = "".join(f'<p id="{row}">{text}</p>' for row, text in enumerate(texts))
         (folder / name).write_text(f'<!doctype html><meta charset="utf-8">{page}', "utf-8")
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
@@ -170,7 +163,7 @@ def test_query_of_duplicates_shows_posts_beside_their_keepers(store: Path) -> No
     connection = sqlite3.connect(f"{store.as_uri()}?mode=ro", uri=True)
     rows = connection.execute(block_with("sql", "FROM posts")).fetchall()
     connection.close()
-    assert [row[1:5] for row in rows] == [("c", NEARLY, "a", FIRST)]
+    assert [row[1:5] for row in rows] == [("c", NEARLY, "a", REPEATED)]
     assert 0.5 <= rows[0][5] <= 1
 
 
