@@ -105,12 +105,7 @@ def test_any_kind_of_configuration_can_be_cloned(config: Any) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        list,
-        tuple,
-        np.array,
-        pd.Series,
-        pl.Series,
-        lambda texts: np.array(texts, object),
+        *(list, tuple, np.array, pd.Series, pl.Series, lambda texts: np.array(texts, object)),
         lambda texts: np.array(texts, object)[:, None],
         lambda texts: pd.DataFrame({"text": texts}),
         lambda texts: pl.DataFrame({"text": texts}),

@@ -16,20 +16,8 @@ MODULES = {".".join(("hybriddup", *path.relative_to(ROOT).with_suffix("").parts)
 FACADE = "hybriddup.__init__"
 """Hands out what other modules hold when it is asked for, and imports nothing itself."""
 FLOORS = [
-    {"errors"},
-    {"data"},
-    {"kernels"},
-    {"steps"},
-    {"plugin"},
-    {"config"},
-    {"files"},
-    {"run"},
-    {"study"},
-    {"__init__", "api", "estimators"},
-    {"window"},
-    {"shared_windows"},
-    {"testing"},
-    {"service"},
+    *({"errors"}, {"data"}, {"kernels"}, {"steps"}, {"plugin"}, {"config"}, {"files"}, {"run"}, {"study"}),
+    *({"__init__", "api", "estimators"}, {"window"}, {"shared_windows"}, {"testing"}, {"service"}),
     {"cli", "__main__"},
 ]
 """Modules and packages of the root, each importing only from its own floor and those before it."""

@@ -17,14 +17,8 @@ def post(text: str, user: Any, seconds: float) -> dict[str, Any]:
 
 
 POSTS = [
-    post(REPEATED, "ann", 0),
-    post(NEARLY, "bo", 60),
-    post(REPEATED, "cy", 61),
-    post(REPEATED, "ann", 70),
-    post(OTHER, "bo", 500),
-    post(OTHER, "ann", 510),
-    post(OTHER, "dee", 9000),
-    post(OTHER, None, 505),
+    *(post(REPEATED, "ann", 0), post(NEARLY, "bo", 60), post(REPEATED, "cy", 61), post(REPEATED, "ann", 70)),
+    *(post(OTHER, "bo", 500), post(OTHER, "ann", 510), post(OTHER, "dee", 9000), post(OTHER, None, 505)),
 ]
 
 

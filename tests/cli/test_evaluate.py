@@ -14,12 +14,8 @@ def pair(a: str, b: str, label: object) -> dict[str, Any]:
 
 
 PAIRS = [
-    pair(REPEATED, NEARLY, 1),
-    pair(REPEATED, OTHER, 0),
-    pair(REPEATED, OTHER, 1),
-    pair(OTHER, OTHER, 0),
-    pair("同意", "同意", True),
-    pair("好的", "好的", "0"),
+    *(pair(REPEATED, NEARLY, 1), pair(REPEATED, OTHER, 0), pair(REPEATED, OTHER, 1), pair(OTHER, OTHER, 0)),
+    *(pair("同意", "同意", True), pair("好的", "好的", "0")),
 ]
 
 

@@ -20,14 +20,8 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("host", "is_own"),
     [
-        ("127.0.0.1", True),
-        ("127.9.9.9", True),
-        ("::1", True),
-        ("LocalHost", True),
-        ("0.0.0.0", False),  # noqa: S104  not served without a token
-        ("::", False),
-        ("10.0.0.1", False),
-        ("localhost.example.org", False),
+        *((host, True) for host in ("127.0.0.1", "127.9.9.9", "::1", "LocalHost")),
+        *((host, False) for host in ("0.0.0.0", "::", "10.0.0.1", "localhost.example.org")),  # noqa: S104  not served
     ],
 )
 def test_only_loopback_is_of_this_machine_alone(host: str, is_own: bool) -> None:

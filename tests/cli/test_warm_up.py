@@ -1,4 +1,4 @@
-"""`hybriddup warm-up`: after it nothing is left to compile."""
+"""`hybriddup warm-up`: after it nothing is left to compile; and how a first run without it compiles."""
 
 import json
 import os
@@ -8,15 +8,18 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 from unittest.mock import Mock
 
 import numba
 import pytest
 
-from hybriddup.cli.compiling import made_up_posts
+from hybriddup.cli import compiling
+from hybriddup.cli.compiling import compiling_together, made_up_posts
 from hybriddup.config.read import shipped_names
 from hybriddup.kernels.cache import FOLDER, anchor
 from hybriddup.run.progress import MESSAGE, note_compiling
+from hybriddup.steps.parallel import available_workers
 from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Run, Start, distinct_texts, names, write_posts
 from tests.conftest import COMPILED_FILES, warm_up
 from tests.processes import python, run_python
@@ -166,19 +169,12 @@ def test_first_kernel_that_is_compiled_in_a_run_is_noted() -> None:
 
 
 @needs_compiler
-def test_functions_of_other_packages_that_are_compiled_are_not_noted() -> None:
-    note = Mock()
-    with note_compiling(note):
-        assert new_kernel("statistics")(1) == 2
-    note.assert_not_called()
-
-
-@needs_compiler
-def test_kernel_that_is_compiled_already_is_not_noted() -> None:
-    note = Mock()
+@pytest.mark.parametrize("call", [lambda: new_kernel("statistics")(1), anchor], ids=["of another package", "compiled"])
+def test_what_is_not_ours_or_is_compiled_already_is_not_noted(call: Callable[[], Any]) -> None:
     anchor()
+    note = Mock()
     with note_compiling(note):
-        anchor()
+        call()
     note.assert_not_called()
 
 
@@ -254,3 +250,81 @@ def test_run_says_that_it_compiles_unless_the_cache_holds_its_kernels(
     for path in [*cache.rglob("*.nbi"), *cache.rglob("*.nbc")]:
         path.rename(path.with_name(re.sub(r"py3\d+", "py39", path.name)))
     assert says_that_it_compiles(start, posts, cache)
+
+
+IN_TURN = """
+import sys
+from numba.core.event import install_recorder
+from hybriddup.cli.compiling import compile_last_kernels
+with install_recorder("numba:compile") as recorder:
+    for config in sys.argv[1:]:
+        compile_last_kernels(config)
+print(*(event.data["dispatcher"] for _, event in recorder.buffer), sep="\\n", end="")
+"""
+FIRST_RUN = """
+import sys
+from numba.core.event import install_recorder
+from hybriddup.__main__ import main
+with install_recorder("numba:compile") as recorder:
+    try:
+        main()
+    except SystemExit:
+        pass
+print(*(event.data["dispatcher"].py_func.__name__ for _, event in recorder.buffer), sep="\\n", end="")
+"""
+
+
+def ran(program: str, *arguments: str, cache: Path) -> list[str]:
+    """Return what a new interpreter prints, line by line, with its kernels in ``cache``."""
+    return list(run_python("-c", program, *arguments, NUMBA_CACHE_DIR=str(cache)).stdout.splitlines())
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """Stands for `subprocess.Popen`; there are two processors."""
+    monkeypatch.setattr(compiling, "available_workers", lambda: 2)
+    popen = Mock()
+    monkeypatch.setattr(compiling.subprocess, "Popen", popen)
+    return popen
+
+
+@needs_compiler
+def test_second_process_starts_with_the_first_kernel_and_ends_with_the_block(started: Mock) -> None:
+    kernel: Callable[[complex], complex] = new_kernel()
+    with compiling_together("weibo"):
+        started.assert_not_called()
+        kernel(1), kernel(1.5)
+        (command,), _ = started.call_args
+        assert command[-1] == "weibo"
+        started.return_value.kill.assert_not_called()
+    started.assert_called_once()
+    started.return_value.kill.assert_called_once()
+    started.return_value.wait.assert_called_once()
+
+
+@needs_compiler
+@pytest.mark.parametrize(("module", "workers"), [("statistics", 2), ("hybriddup.kernels", 1)])
+def test_no_process_starts_for_other_packages_or_on_one_processor(
+    started: Mock, monkeypatch: pytest.MonkeyPatch, module: str, workers: int
+) -> None:
+    monkeypatch.setattr(compiling, "available_workers", lambda: workers)
+    with compiling_together("weibo"):
+        new_kernel(module)(1)
+    started.assert_not_called()
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_second_process_compiles_only_what_runs_need(warm_cache: Path) -> None:
+    """For the same types of arguments, so that nothing is left to compile after a warm-up."""
+    assert ran(IN_TURN, *shipped_names(), cache=warm_cache) == []
+
+
+@pytest.mark.slow
+@needs_compiler
+@pytest.mark.skipif(available_workers() == 1, reason="needs two processors")
+def test_first_run_leaves_the_last_kernels_to_the_second_process(tmp_path: Path) -> None:
+    posts = str(ROOT / "tests" / "samples" / "posts.jsonl")
+    compiled = ran(FIRST_RUN, "dedupe", posts, "--dry-run", "--quiet", cache=tmp_path)
+    assert {"fold_texts", "parse_posts"} <= set(compiled)
+    assert "find_signs" not in compiled

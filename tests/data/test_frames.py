@@ -150,11 +150,8 @@ def test_missing_library_is_said_with_the_command_that_installs_it(
 @pytest.mark.parametrize(
     "make",
     [
-        list,
-        tuple,
-        np.array,
+        *(list, tuple, np.array, pl.Series),
         lambda texts: pd.Series(texts, [5, 5, 2]),
-        pl.Series,
         lambda texts: pl.DataFrame({"a": texts}),
     ],
 )

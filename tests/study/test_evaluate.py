@@ -18,11 +18,8 @@ def test_measures_equal_those_of_scikit_learn(answers: list[tuple[bool, bool]]) 
     """Where it would divide by zero, ours are None."""
     found, labels = (np.array(column, np.bool_) for column in zip(*answers, strict=True))
     measures = Measures.of(found, labels)
-    for ours, theirs in [
-        (measures.precision, precision_score),
-        (measures.recall, recall_score),
-        (measures.f1, f1_score),
-    ]:
+    pairs = ((measures.precision, precision_score), (measures.recall, recall_score), (measures.f1, f1_score))
+    for ours, theirs in pairs:
         expected = theirs(labels, found, zero_division=np.nan)
         assert ours is None if np.isnan(expected) else ours == pytest.approx(expected)
 
