@@ -82,10 +82,10 @@ def test_marks_and_tables_of_the_run_go_to_the_same_database(posts: Path) -> Non
 def test_names_of_tables_and_columns_may_have_any_characters(tmp_path: Path) -> None:
     folder = tmp_path / "a ?100%"
     folder.mkdir()
-    path = make(folder / "帖.db", """CREATE TABLE "it's ""the"" 表/" ("te""xt" TEXT, "编 号" TEXT)""", rows=[])
-    with closing(sqlite3.connect(path)) as database:
-        database.executemany("""INSERT INTO "it's ""the"" 表/" VALUES (?, ?)""", [(A, "p"), (A, "q")])
-        database.commit()
+    table = """ "it's ""the"" 表/" """
+    path = make(
+        folder / "帖.db", f'CREATE TABLE {table} ("te""xt" TEXT, "编 号" TEXT)', rows=[(A, "p"), (A, "q")], table=table
+    )
     address = str(path).replace("%", "%25").replace("?", "%3F")
     options = {"text_field": 'te"xt', "id_field": "编 号"}
     given, output = (f"sqlite:///{address}?table={table}" for table in ('it\'s "the" 表/', 'a&b; "c".gz'))
@@ -96,9 +96,7 @@ def test_names_of_tables_and_columns_may_have_any_characters(tmp_path: Path) -> 
 
 def test_texts_that_are_no_text_are_bad_rows_that_are_named(tmp_path: Path) -> None:
     path = make(tmp_path / "p.db", rows=[(1, A, ""), (4, None, ""), (7, b"\xff", ""), (8, "", "")])
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("INSERT INTO posts VALUES (9, CAST(x'61ff' AS TEXT), '')")
-        database.commit()
+    make(path, "INSERT INTO posts VALUES (9, CAST(x'61ff' AS TEXT), '')", rows=[])
     result = hybriddup.dedupe_files(name(path), name(path, "kept"), bad=name(path, "bad"))
     assert query(path, "SELECT id FROM kept") == [(1,), (8,)]
     assert query(path, "SELECT id, hex(text) FROM bad") == [(4, ""), (7, "FF"), (9, "61FF")]
@@ -146,12 +144,9 @@ def test_values_are_copied_as_they_are(tmp_path: Path) -> None:
     values = ["00123", 2**63 - 1, 1.5, b"\x00\xff", None, "a\0b", "\n"]
     strict = ("ANY", "STRICT") if sqlite3.sqlite_version_info > (3, 37) else ("", "")
     create = "CREATE TABLE posts (text TEXT, any {0}, some {0}, doubled TEXT AS (any || '!')) {1}"
-    path = make(tmp_path / "p.db", create.format(*strict), rows=[])
-    with closing(sqlite3.connect(path)) as database:
-        rows = [(f"text number {i} of its own", one, one) for i, one in enumerate(values)]
-        database.executemany("INSERT INTO posts (text, any, some) VALUES (?, ?, ?)", rows)
-        database.execute("INSERT INTO posts (text, some) VALUES ('one more', CAST(x'ff' AS TEXT))")
-        database.commit()
+    rows = [(f"text number {i} of its own", one, one) for i, one in enumerate(values)]
+    path = make(tmp_path / "p.db", create.format(*strict), rows=rows, table="posts (text, any, some)")
+    make(path, "INSERT INTO posts (text, some) VALUES ('one more', CAST(x'ff' AS TEXT))", rows=[])
     hybriddup.dedupe_files(name(path), name(path, "kept"))
     what = "SELECT text, any, typeof(any), hex(some), typeof(some), hex(doubled) FROM "
     assert query(path, what + "kept") == query(path, what + "posts")
