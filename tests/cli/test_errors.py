@@ -117,7 +117,7 @@ NOT_LIKED = "keep: {highest: likess} needs posts with the field 'likess', but no
         ("tune pairs.jsonl -o pairs.jsonl --force", "-o pairs.jsonl is also an input"),
         ("evaluate pairs.jsonl --wrong answers.jsonl", "answers.jsonl exists already; replace it with --force"),
         ("evaluate pairs.jsonl --wrong pairs.jsonl --force", "--wrong pairs.jsonl is also an input"),
-        ("tune pairs.jsonl -o mine2.yaml", "got 0 and 1. Judge more pairs."),
+        ("tune pairs.jsonl -o tuned.yaml", "got 0 and 1. Judge more pairs."),
         ("config init wiebo", "no shipped configuration is called 'wiebo'. Did you mean 'weibo'?"),
         ("warm-up wiebo", "'wiebo' is neither a file nor a shipped configuration. Did you mean 'weibo'?"),
     ],

@@ -1,12 +1,14 @@
-"""`--help` and the completion of the shell."""
+"""`--help`, the completion of the shell, and tables away from a terminal."""
 
 import re
+from io import StringIO
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from hybriddup.cli.app import app
+from hybriddup.cli.printing import print_table
 from tests.cli.support import Run
 
 COMMANDS = ["dedupe", "watch", "serve", "explain", "evaluate", "label", "tune", "learn", "accounts", "plan", "warm-up"]
@@ -50,3 +52,9 @@ def test_the_shell_completes_values(words: str, completed: str) -> None:
 def test_a_typing_error_in_a_command_is_answered_by_a_suggestion() -> None:
     result = CliRunner().invoke(app, ["dedup", "posts.jsonl"], prog_name="hybriddup")
     assert (result.exit_code, "Did you mean 'dedupe'?" in result.output) == (2, True)
+
+
+def test_columns_are_aligned_by_what_characters_take_in_a_terminal() -> None:
+    printed = StringIO()
+    print_table([["你好", "x"], ["abcde", "y"]], title="words [b]", stream=printed)
+    assert printed.getvalue() == "words [b]\n你好   x\nabcde  y\n"

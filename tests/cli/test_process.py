@@ -1,15 +1,19 @@
-"""The command line as a process: how quickly it starts, and how it ends when told to."""
+"""The command line as a process: how quickly it starts, and how it ends by itself, by a signal or with its reader."""
 
+import os
 import re
 import signal
 import subprocess
+import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from hybriddup.cli.stopping import work_beside
 from tests.cli import support
-from tests.cli.support import NEARLY, OTHER, REPEATED, Start, distinct_texts, jsonl, names, write_posts
+from tests.cli.support import NEARLY, OTHER, REPEATED, ROOT, Start, distinct_texts, jsonl, names, write_posts
 from tests.processes import python, run_python
 
 SLOW = {"numba", "llvmlite", "jieba", "sklearn", "scipy", "numpy", "rich", "yaml", "pandas", "pyarrow"}
@@ -163,3 +167,89 @@ def test_shells_complete_commands_and_options(start: Start, shell: str, asked: d
     out, error = start(_HYBRIDDUP_COMPLETE=f"complete_{shell}", **asked, **of_fish).communicate(timeout=60)
     assert answer in out.decode()
     assert error == b""
+
+
+SCRIPT = """
+import os, signal, threading, time
+from hybriddup.cli.stopping import ignore_signals, install_handlers, on_stop, work_beside
+
+def send(number):
+    os.kill(os.getpid(), number)
+
+def in_main_thread():
+    return threading.current_thread() is threading.main_thread()
+
+install_handlers()
+"""
+AT_WORK = """
+def work():
+    on_stop(lambda number: bool(print("undone", number, in_main_thread(), flush=True)))
+    send(signal.{name})
+    time.sleep(60)
+
+work_beside(work)
+"""
+ENDS_BY_ITSELF = """
+ended = threading.Event()
+
+def work():
+    on_stop(lambda number: not ended.set())
+    send(signal.SIGINT)
+    ended.wait(60)
+    return "ended by itself"
+
+print(work_beside(work))
+"""
+TWICE = """
+def work():
+    on_stop(lambda number: True)
+    send(signal.SIGINT)
+    time.sleep(1)
+    send(signal.SIGINT)
+    time.sleep(60)
+
+work_beside(work)
+"""
+AFTERWARDS = """
+work_beside(lambda: None)
+send(signal.SIGINT)
+ignore_signals()
+send(signal.SIGTERM)
+print("done")
+"""
+BEFORE = """
+send(signal.SIGTERM)
+time.sleep(60)
+"""
+
+
+OUTCOMES = {
+    "Ctrl-C": (AT_WORK.format(name="SIGINT"), (130, "undone 2 True\n", "interrupted; nothing was written\n")),
+    "told to end": (AT_WORK.format(name="SIGTERM"), (143, "undone 15 True\n", "")),
+    "hung up": (AT_WORK.format(name="SIGHUP"), (129, "undone 1 True\n", "")),
+    "work that ends by itself": (ENDS_BY_ITSELF, (0, "ended by itself\n", "")),
+    "Ctrl-C twice": (TWICE, (130, "", "")),
+    "after the work": (AFTERWARDS, (0, "done\n", "")),
+    "before the work": (BEFORE, (143, "", "")),
+}
+"""Scripts that handle signals, with the exit code, output and messages of each."""
+
+
+@pytest.mark.parametrize(("script", "outcome"), OUTCOMES.values(), ids=OUTCOMES)
+def test_a_signal_raises_nothing_in_the_work(script: str, outcome: tuple[int, str, str]) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", SCRIPT + script],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == outcome
+
+
+def test_what_the_work_returns_and_raises_comes_out() -> None:
+    assert work_beside(threading.current_thread) is not threading.current_thread()
+    with pytest.raises(SystemExit, match="3"):
+        work_beside(lambda: sys.exit(3))
