@@ -103,6 +103,7 @@ NOT_LIKED = "keep: {highest: likess} needs posts with the field 'likess', but no
         ("dedupe two.txt --config liked.yaml", NOT_LIKED),
         ("dedupe new.jsonl --against ./new.jsonl", "--against ./new.jsonl is also an input"),
         ("dedupe - --against -", "--against - is also an input"),
+        ("dedupe new.jsonl --against nowhere", "nowhere cannot be read: No such file or directory."),
         ("dedupe new.jsonl --against absent.jsonl", "absent.jsonl cannot be read: No such file or directory."),
         ("dedupe new.jsonl --against posts.jsonl -f -o posts.jsonl", "posts.jsonl is also an input; the input is"),
         ("dedupe posts.jsonl -o duckdb:///posts.duckdb?table=posts", "tables of duckdb are not read or written"),

@@ -1,16 +1,16 @@
 """Outputs: all in place at the end, or every target as it was."""
 
 import os
+import resource
 import stat
-import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from hybriddup.errors import OutputError
 from hybriddup.files.outputs import FILES, Outputs
-from tests.processes import python
 
 
 @pytest.fixture(autouse=True)
@@ -22,9 +22,9 @@ def names() -> list[str]:
     return sorted(path.name for path in Path().iterdir())
 
 
-def write(target: str, content: bytes, *, force: bool = False) -> None:
+def write(target: str, content: bytes, *, force: bool = False, option: str = "-o") -> None:
     with Outputs([], force=force) as outputs:
-        with outputs.add(target, "-o").open() as stream:
+        with outputs.add(target, option).open() as stream:
             stream.write(content)
         outputs.commit()
 
@@ -119,30 +119,24 @@ def test_a_full_device_is_an_error_that_names_it(n_bytes: int) -> None:
         write("/dev/full", b"x" * n_bytes)
 
 
-WRITE_TOO_MUCH = """
-import os, resource, sys
-from hybriddup.errors import OutputError
-from hybriddup.files.outputs import FILES, Outputs
-resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
-try:
-    with Outputs([], force=True) as outputs:
-        with outputs.add(sys.argv[1], "--removed").open() as stream:
-            for _ in range(100):
-                stream.write(os.urandom(50_000))
-        outputs.commit()
-except OutputError as error:
-    print(error)
-"""
+@pytest.fixture
+def full_disk() -> Iterator[None]:
+    """A limit of 100,000 bytes on the size of files, which plays a full disk."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
+@pytest.mark.usefixtures("full_disk")
 @pytest.mark.parametrize("target", ["kept", "kept.gz", "kept.zst"])
 def test_a_disk_that_fills_up_leaves_the_target_as_it_was(target: str) -> None:
-    """The message says what is free and what to do; a limit on file sizes plays the full disk."""
+    """The message says what is free and what to do."""
     Path(target).write_bytes(b"before")
-    ran = subprocess.run([*python(), "-c", WRITE_TOO_MUCH, target], capture_output=True)
-    message = ran.stdout.decode()
-    assert message.startswith(f"{target} could not be written: File too large. 100,000 bytes were written, ")
-    assert "choose another place with --removed" in message
+    with pytest.raises(OutputError) as caught:
+        write(target, os.urandom(5_000_000), force=True, option="--removed")
+    assert str(caught.value).startswith(f"{target} could not be written: File too large. 100,000 bytes were written, ")
+    assert "choose another place with --removed" in str(caught.value)
     assert (Path(target).read_bytes(), names()) == (b"before", [target])
 
 
