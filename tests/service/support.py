@@ -37,14 +37,12 @@ def make_service(
     time_of: TimeOf = "arrival",
     authors: str | None = None,
 ) -> Service:
-    """Return a service over a window in memory."""
     opener = open_window or (lambda: Window.open(None, authors=authors, workers=1))
     return Service(opener, limits or Limits(), time_of, authors=authors)
 
 
 @asynccontextmanager
 async def running(service: Service, **options: Any) -> AsyncIterator[httpx.AsyncClient]:
-    """Yield a client of a service in this process, once the window is open."""
     app = create_app(service, **options)
     service.start(lambda _: None, lambda: None)
     assert service.opening is not None

@@ -89,7 +89,6 @@ def test_an_author_that_is_none_is_refused() -> None:
     [("17", "text id"), ("17?type=str", "text id"), ("17?type=int", "number"), ("a%2Fb%3Fc", "odd"), ("%233", "made")],
 )
 def test_posts_are_found_by_id(address: str, text: str) -> None:
-    """Text unless ``type=int`` says otherwise; slashes and the like percent-encoded."""
     posts = [{"id": "17", "text": "text id"}, {"id": 17, "text": "number"}, {"id": "a/b?c", "text": "odd"}]
     posts.append({"text": "made"})
     _, answer = answers_to(("POST", "/v1/posts", posts), ("GET", f"/v1/posts/{address}", None))
@@ -152,7 +151,6 @@ def test_stats_have_counts_and_history() -> None:
 
 
 def test_decisions_of_over_half_an_hour_ago_are_told_no_more() -> None:
-    """Though no post came since."""
     service = make_service()
     service.history.slots = [Slot(int(time()) - ago, kept=ago) for ago in (2000, 1700)]
     [stats] = answers_to(("GET", "/v1/stats", None), of=service)
@@ -160,7 +158,6 @@ def test_decisions_of_over_half_an_hour_ago_are_told_no_more() -> None:
 
 
 def samples_of(metrics: str) -> dict[tuple[str, ...], float]:
-    """The values that Prometheus gets, by name and labels."""
     families = text_string_to_metric_families(metrics)
     return {(one.name, *sorted(one.labels.values())): one.value for family in families for one in family.samples}
 
@@ -199,7 +196,6 @@ def test_the_page_comes_from_the_package_and_asks_no_one_else() -> None:
 
 
 def test_a_service_says_that_it_is_ready_once_posts_are_taken() -> None:
-    """Not earlier: whoever waits for that line sends posts at once."""
     told: list[tuple[int, str]] = []
 
     async def talk() -> None:
@@ -350,7 +346,6 @@ SOME = replace(NONE, estimated_recall=0.9, recall_interval=(0.6, 0.98), audit=Au
 
 
 def metrics_of(stats: WindowStats) -> dict[tuple[str, ...], float]:
-    """What Prometheus gets of the counts of a window."""
     return samples_of(generate_latest(Metrics(lambda: stats).registry).decode())
 
 

@@ -40,7 +40,6 @@ async def with_full_queue(talk: Callable[[httpx.AsyncClient, Service, Decide], A
 
 
 async def n_refused(client: httpx.AsyncClient) -> float:
-    """Return how many requests were refused because the queue was full."""
     found = re.search(r'refused_total\{error="queue_full"\} (\S+)', (await client.get("/metrics")).text)
     return 0.0 if found is None else float(found[1])
 
@@ -193,7 +192,6 @@ PLACE = "/secret/place/posts.sqlite3"
 
 
 def full() -> StoreError:
-    """The error of a full disk."""
     error = StoreError(f"{PLACE}: the disk is full")
     error.__cause__ = OSError(errno.ENOSPC, "No space left on device", PLACE)
     return error
@@ -238,8 +236,6 @@ def test_nobody_learns_where_the_store_is(
 
 
 class FailingWindow:
-    """Stands for one that fails whatever it is asked."""
-
     def __init__(self, error: HybriddupError) -> None:
         self.error = error
 

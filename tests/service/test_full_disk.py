@@ -33,7 +33,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def send(client: httpx.Client, first: int, n: int = 20) -> httpx.Response:
-    """Send some posts whose ids and texts come from their numbers."""
     posts = [{"id": number, "text": f"{number} {number * 7919} {FILLER}"} for number in range(first, first + n)]
     return client.post("/v1/posts", json=posts)
 
@@ -47,13 +46,11 @@ def send_until_refused(client: httpx.Client) -> tuple[int, httpx.Response]:
 
 
 def wait_until_ready(client: httpx.Client) -> None:
-    """Wait until posts can be written."""
     while client.get("/readyz").status_code != 200:
         time.sleep(0.05)
 
 
 def check_all_there(client: httpx.Client, n_acknowledged: int) -> None:
-    """Fail unless every acknowledged post has its answer."""
     for first in range(0, n_acknowledged, 20):
         assert all(answer["repeated"] for answer in send(client, first).raise_for_status().json())
 
@@ -93,7 +90,6 @@ def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(small_disk: Path) 
 
 @pytest.mark.slow
 def test_where_files_may_not_grow_posts_are_refused_until_they_may(tmp_path: Path) -> None:
-    """As with a limit or a quota of the system."""
     with (
         serving(tmp_path / "window", is_forked=False) as served,
         httpx.Client(base_url=served.address, timeout=60) as client,
@@ -124,5 +120,4 @@ def check_only_the_cause_is_said(said: str) -> None:
 
 
 def limit_files(served: Served, n_bytes: int) -> None:
-    """Let no file of a server grow larger."""
     resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE, (n_bytes, resource.RLIM_INFINITY))

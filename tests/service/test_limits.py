@@ -52,7 +52,6 @@ def test_bodies_that_are_not_allowed_are_refused(body: bytes, status: int, error
 
 
 def test_limits_are_inclusive() -> None:
-    """As many posts, and characters, as are allowed."""
     posts = [{"text": letter * 50} for letter in "abc"]
     assert ask(lambda client: client.post("/v1/posts", json=posts), LIMITS).status_code == 200
 
@@ -79,7 +78,6 @@ def test_other_types_than_json_are_refused(kind: str | None) -> None:
 
 @pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON"])
 def test_json_is_told_however_it_is_spelled(kind: str) -> None:
-    """As many clients send it."""
     answer = ask(lambda client: client.post("/v1/posts", content=b'{"text": "a"}', headers={"content-type": kind}))
     assert answer.status_code == 200
 
@@ -196,8 +194,6 @@ def test_what_waited_too_long_is_not_decided_and_what_was_begun_may_be() -> None
 
 
 def test_too_many_looks_are_refused() -> None:
-    """As many as are allowed wait, one more does not."""
-
     async def talk() -> tuple[Any, list[int]]:
         service = make_service()
         go = threading.Event()
@@ -223,7 +219,6 @@ def test_a_body_that_does_not_come_is_not_waited_for() -> None:
 
 
 def test_posts_without_a_time_are_an_error_of_their_sender_alone() -> None:
-    """Though they are decided in one batch with those of others; and nothing of the sender's request is decided."""
     service = make_service(open_window=lambda: Window.open(None, time="event", workers=1), time_of="event")
     posts: list[Any] = [{"text": f"{REPEATED}{n}"} | ({"created_at": 1.0} if n % 2 else {}) for n in range(8)]
     posts[0] = [*3 * posts[1::2], *3 * posts[1::2], posts[0]]
@@ -237,7 +232,6 @@ def test_posts_without_a_time_are_an_error_of_their_sender_alone() -> None:
 
 @pytest.mark.parametrize(("time_of", "status"), [("arrival", 200), ("event", 422)])
 def test_a_time_in_another_form_matters_only_where_it_counts(time_of: Any, status: int) -> None:
-    """Feeds bring times of many forms, and by arrival time nobody needs them."""
     service = make_service(open_window=lambda: Window.open(None, time=time_of, workers=1), time_of=time_of)
     body = {"text": OTHER, "created_at": "13:42, 16 August"}
     assert ask(lambda client: client.post("/v1/posts", json=body), service).status_code == status

@@ -15,7 +15,6 @@ from tests.service.support import OTHER, REPEATED, make_service, refused, runnin
 
 
 def remove(store: Path) -> None:
-    """All of it."""
     shutil.rmtree(store)
 
 

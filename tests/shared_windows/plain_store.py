@@ -54,8 +54,6 @@ def atomic(method: Method) -> Method:
 
 
 class PlainStore:
-    """One opening of a store."""
-
     def __init__(self, content: PlainContent, words: int) -> None:
         self.content = content
         self.type = entry_type(words)
@@ -165,8 +163,6 @@ class PlainStore:
 
 
 class Opener:
-    """Opens windows over plain stores by name."""
-
     def __init__(self, make: Callable[[PlainContent, int], PlainStore] = PlainStore, lease: float = LEASE) -> None:
         self.contents: dict[str, PlainContent] = defaultdict(PlainContent)
         self.make, self.lease, self.lock = make, lease, Lock()

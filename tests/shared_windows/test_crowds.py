@@ -45,7 +45,6 @@ class Unreliable(PlainStore):
             setattr(self, name, partial(self.instead, getattr(self, name), random))
 
     def instead(self, call: Callable[..., Any], random: Random, *given: Any) -> Any:
-        """Return the answer to a call."""
         raise NotImplementedError
 
 
@@ -149,7 +148,6 @@ def test_a_store_that_loses_keepers_fails_the_check(make: type[PlainStore], tmp_
 
 
 def test_the_posts_of_a_group_match_each_other_and_no_others() -> None:
-    """So that whoever comes first is the one that is kept."""
     crowd = make_crowd(100, 3)
     assert len(crowd.posts) == len(crowd.group) == 402
     firsts = {crowd.group[post["id"]]: post["text"] for post in crowd.posts}
@@ -164,7 +162,6 @@ def test_the_posts_of_a_group_match_each_other_and_no_others() -> None:
 
 
 def test_whichever_post_of_a_group_comes_first_the_others_repeat_it() -> None:
-    """Also one whose characters are words that have opposites."""
     crowd = make_crowd(400, SEED)
     for group in range(2, 2 + N_TEMPLATES):
         texts = list(dict.fromkeys(post["text"] for post in crowd.posts if crowd.group[post["id"]] == group))

@@ -42,7 +42,6 @@ CROSSED_IDS = Scene([("a", "b"), ("b2", "a2")], [], {"a": "1", "b": "2", "b2": "
 
 
 def scene(name: str, scene: Scene, slow: bool = False, **events: int) -> object:
-    """A scene, and what happens in it."""
     return pytest.param(scene, events, id=name, marks=[pytest.mark.slow] if slow else [])
 
 
@@ -121,7 +120,6 @@ def test_posts_may_be_deleted_at_any_moment(scene: Scene, events: dict[str, int]
 def test_without_one_of_its_rules_it_breaks_a_promise(
     broken: Callable[..., Steps], scene: Scene, events: dict[str, int], message: str
 ) -> None:
-    """So that each rule is needed, and its lack is seen."""
     is_batch = isinstance(broken, type)
     explorer = Explorer(scene, batch=broken) if is_batch else Explorer(scene, altered(broken))  # type: ignore[arg-type]
     with pytest.raises(AssertionError, match=message):

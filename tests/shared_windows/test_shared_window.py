@@ -133,7 +133,6 @@ class TimeGoesBack(PlainStore):
     ],
 )
 def test_a_store_that_breaks_a_promise_fails_at_its_clause(broken: type[PlainStore], clause: str) -> None:
-    """So that the check can be relied on."""
     contents: dict[str, PlainContent] = defaultdict(PlainContent)
     with pytest.raises(ContractError, match=clause):
         check_shared_store(lambda name, needs: broken(contents[name], needs.words))
@@ -177,7 +176,6 @@ def test_posts_that_may_have_been_decided_are_not_sent_again_unasked() -> None:
 
 
 def lose_connection(*_: object) -> list[State]:
-    """Fail before anything is decided."""
     raise StoreError("the connection is lost")
 
 

@@ -33,7 +33,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def loses(*_: object) -> Any:
-    """Fail before anything is done."""
     raise StoreError("the connection is lost")
 
 
@@ -59,11 +58,9 @@ class Opened:
         return self.opener.contents[NAME]
 
     def states(self) -> list[State]:
-        """Of all records, by position."""
         return [one.state for _, one in sorted(self.content.records.items())]
 
     def in_buckets(self) -> set[int]:
-        """The positions of posts in buckets."""
         return {position for bucket in self.content.buckets.values() for position in bucket}
 
 
@@ -108,7 +105,6 @@ class Interrupted(PlainStore):
         self.happens = happens
 
     def interrupted(self, method: str, *given: Any) -> Any:
-        """Let something else happen, then make a call."""
         self.happens.pop(method, lambda: None)()
         return getattr(PlainStore, method)(self, *given)
 
@@ -152,7 +148,6 @@ def test_a_process_that_is_slower_begins_anew(clock: list[float], is_met: bool) 
 def test_posts_that_were_swept_before_they_enter_their_buckets_displace_no_kept_post(
     clock: list[float], method: str
 ) -> None:
-    """Their process stops for longer than others wait, and goes on."""
     windows, few = Opened(), {"blocks": {"use": "shingles", "max_bucket_size": 2}}
     other, answers = windows(**few), list[Decision]()
     kept = other.add(TEXTS[0])
@@ -169,8 +164,6 @@ def test_posts_that_were_swept_before_they_enter_their_buckets_displace_no_kept_
 
 
 class Stumbles(PlainStore):
-    """Loses one call."""
-
     def __init__(self, content: PlainContent, words: int, method: str) -> None:
         super().__init__(content, words)
         self.method = method

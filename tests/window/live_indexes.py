@@ -8,14 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hybriddup.data.records import (
-    NO_KEY,
-    SKETCH_WORDS,
-    Bools,
-    Int32s,
-    NearPairs,
-    PairLimits,
-)
+from hybriddup.data.records import NO_KEY, SKETCH_WORDS, Bools, Int32s, NearPairs, PairLimits
 from hybriddup.kernels.search.pair_limits import TextColumns
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.candidates import Batch
@@ -133,7 +126,6 @@ class Oracle:
         return found
 
     def triple(self, earlier: int, row: int) -> Triple:
-        """Return two texts as a pair."""
         return self.positions[earlier], self.positions[row], self.distances[row][earlier]
 
     def everything(self, rows: range, start: int) -> set[Triple]:
@@ -175,7 +167,6 @@ class Course:
         self.most = max_bucket_size
 
     def check(self) -> None:
-        """Check every clause, with one worker and with two."""
         indexes = [self.make(replace(self.size, workers=workers)) for workers in (1, 2)]
         oracle, edge, rng = Oracle(self.texts, self.most), 0, np.random.default_rng([self.seed, 7])
         for rows, new_edge in self._steps():

@@ -16,7 +16,6 @@ from hybriddup.window import Window
 
 
 def plugin(component: Any, role: str = "block_index", name: str = "own") -> ModuleType:
-    """A plugin with a component."""
     module = ModuleType("tests_window")
 
     @hookimpl
@@ -54,5 +53,4 @@ def connections_made(monkeypatch: pytest.MonkeyPatch) -> list[sqlite3.Connection
 
 
 def state_of(window: Window) -> Any:
-    """What is behind a window."""
     return window._state

@@ -28,8 +28,6 @@ CONFIG = {
 
 @dataclass
 class Kept:
-    """A kept post."""
-
     id: str | int
     text: str
     time: float
@@ -134,7 +132,6 @@ class ReferenceWindow:
         return [post for post in self.kept if post.time > max(self.watermark, self.last_time) - self.horizon]
 
     def keeper_of(self, text: str) -> str | int | None:
-        """Return the id of the kept post that a text repeats."""
         kept = self.found_for(text)
         return None if kept is None else kept.id
 

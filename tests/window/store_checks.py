@@ -65,7 +65,6 @@ class Course:
         self.first = 0
 
     def check(self) -> None:
-        """Go through all steps, comparing after each."""
         for step in range(N_STEPS):
             if step == self.counts_from:
                 self.store.count_copies()
@@ -123,7 +122,6 @@ class Course:
             self.posts[of.position] = of.with_copies([post], sign)
 
     def delete(self, position: int) -> None:
-        """Delete a post."""
         self.store.delete(position, {"deleted": b"%d" % position})
         gone, self.posts[position] = self.posts[position], mark_of(self.posts[position])
         self.count(gone, -1)

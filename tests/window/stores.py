@@ -24,12 +24,10 @@ def post(position: int, post_id: PostId | None = None, text: str | None = None) 
 
 
 def posts(first: int, n: int) -> list[StoredPost]:
-    """Return posts at consecutive positions."""
     return [post(position) for position in range(first, first + n)]
 
 
 def change(folder: Path, *statements: str | tuple[str, Any]) -> None:
-    """Change the file of a store from outside."""
     with closing(sqlite3.connect(folder / FILE)) as connection:
         for statement in statements:
             connection.execute(*((statement,) if isinstance(statement, str) else statement))

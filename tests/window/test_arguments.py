@@ -46,7 +46,6 @@ ODD: dict[str, Any] = {
 
 @pytest.fixture(scope="module", params=["memory", "file", "read only"])
 def window(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AnyWindow]:
-    """A window with a post."""
     folder = None if request.param == "memory" else tmp_path_factory.mktemp("store")
     with Window.open(folder, CONFIG) as opened:
         opened.add({"id": "a", "text": TEXT})

@@ -52,7 +52,6 @@ def crowded_texts(n: int, seed: int = 2) -> list[str]:
 
 
 def limited(**limits: int) -> dict[str, Any]:
-    """A configuration that looks at no more than these limits say."""
     return SHINGLES | {"blocks": {"use": "shingles", "common_in": RARE, **limits}}
 
 
@@ -126,7 +125,6 @@ def test_arrival_does_not_depend_on_the_batches_of_one_moment() -> None:
 
 
 def words_as_keys(text: str) -> list[int]:
-    """Each third of a text, as a number."""
     return [int.from_bytes(text[first : first + 8].encode(), "little") % 2**61 for first in range(0, len(text), 8)]
 
 
@@ -137,7 +135,6 @@ class Thirds(BlockIndex):
     max_bucket_size = 4
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002
-        """Return three keys, or fewer."""
         keys = np.full((len(texts), 3), NO_KEY, np.uint64)
         for row, text in enumerate(texts):
             own = list(dict.fromkeys(words_as_keys(text)))[:3]
@@ -149,7 +146,6 @@ class FewColumns(Thirds):
     """Returns no more columns than the texts at hand need."""
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
-        """Return two keys."""
         return np.ascontiguousarray(super().keys(texts, bits)[:, :2])
 
 

@@ -30,29 +30,24 @@ class Days:
         self._window = self.open()
 
     def open(self, **options: Any) -> Window:
-        """Open the window."""
         clock: Callable[[], float] = lambda: self.day * DAY  # noqa: E731
         return Window.open(self.path, self.config, horizon="2d", max_step="9d", counts=True, clock=clock, **options)
 
     @property
     def window(self) -> Window:
-        """The window."""
         if self.reopens:
             self._window.close()
             self._window = self.open()
         return self._window
 
     def close(self) -> None:
-        """Close the window."""
         self._window.close()
 
     def add(self, day: float, name: str, text: str = FIRST) -> Decision:
-        """Add a post on a day."""
         self.day = day
         return self.window.add({"id": name, "text": text})
 
     def found(self, name: str) -> StoredPost:
-        """The post with an id."""
         post = self.window.get(name)
         assert post is not None
         return post
@@ -153,7 +148,6 @@ def test_a_reader_follows_renewals(tmp_path: Path) -> None:
 @pytest.mark.parametrize("config", [RENEW, BOTH])
 @pytest.mark.parametrize("batch", [3, 50])
 def test_batches_decide_by_event_time_as_single_posts_do(config: dict[str, Any], batch: int) -> None:
-    """Also if a batch is longer than a horizon."""
     rng = Random(5)  # noqa: S311
     texts = [FIRST, NEARLY, OTHER, "good night, everybody out there", "the last bus left at nine"]
     times = [DAY * (20 + number / 4 - rng.choice([0, 0, 1])) for number in range(100)]

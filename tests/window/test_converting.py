@@ -37,7 +37,6 @@ POSTS = [{"id": place, "text": text} for place, text in enumerate(greetings(LEAR
 
 @pytest.fixture(autouse=True)
 def _learn_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have windows learn after a few posts."""
     for module in ("maintenance", "learning"):
         monkeypatch.setattr(f"hybriddup.window.{module}.FIT_AT", LEARN_AT)
 

@@ -29,14 +29,12 @@ class Moments:
         self.now, self.seconds = 1e9, seconds
 
     def __call__(self) -> float:
-        """Return the next moment."""
         self.now += self.seconds
         return self.now
 
 
 @pytest.fixture(params=["memory", "file"])
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
-    """Where the window is."""
     return tmp_path / "window" if request.param == "file" else None
 
 
@@ -46,7 +44,6 @@ def post(name: str, text: str, author: object = None) -> dict[str, object]:
 
 
 def found(window: Window, name: str) -> StoredPost:
-    """The post with an id."""
     stored = window.get(name)
     assert stored is not None
     return stored
@@ -82,7 +79,6 @@ def test_without_authors_none_are_stored(path: Path | None) -> None:
 
 
 def test_without_counts_none_are_stored_or_shown(path: Path | None) -> None:
-    """Also of a post that a copy has renewed."""
     with Window.open(path, {"window": {"renew": True}}, clock=Moments(12_000)) as window:
         window.add(post("a", FIRST, "ann"))
         window.add(post("b", NEARLY))
@@ -111,7 +107,6 @@ def add_again(window: Window) -> None:
 
 
 def seen(window: Window) -> list[tuple[object, int | None, float | None]]:
-    """Each post, how many copies it has, and when it was first seen."""
     return [(one.position, one.n_copies, one.first_seen) for one in window.posts(200).posts]
 
 
@@ -119,7 +114,6 @@ def seen(window: Window) -> list[tuple[object, int | None, float | None]]:
 def test_the_first_opening_with_counts_counts_the_copies_that_are_there(
     tmp_path: Path, settings: dict[str, Any], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Although it was interrupted before; and all is as in a window that counted from the first post on."""
     monkeypatch.setattr(sqlite_queries, "READ_TOGETHER", 7)
     caplog.set_level(logging.INFO, "hybriddup")
     options: dict[str, Any] = {"config": {"window": settings}, "horizon": "9d", "workers": 1}

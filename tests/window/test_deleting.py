@@ -76,7 +76,6 @@ LONG = f"{UNWANTED} " * 200
 
 
 def distinct(seed: int, n: int) -> list[str]:
-    """Texts that do not repeat each other."""
     rng = Random(seed)  # noqa: S311  posts, not secrets
     return ["".join(chr(rng.randrange(0x4E00, 0x9000)) for _ in range(20)) for _ in range(n)]
 
@@ -89,7 +88,6 @@ def holds(folder: Path, text: str) -> bool:
 
 
 def check_gone(folder: Path) -> None:
-    """Nothing is left of the secret in any file, whatever form it was in."""
     assert not holds(folder, "不该再看到")
     assert not holds(folder, "secret")
 
@@ -125,7 +123,6 @@ def with_secret(folder: Path, unwanted: str) -> Window:
 
 @pytest.mark.parametrize("unwanted", SECRETS, ids=["short", "2 kB", "7 kB", "33 kB"])
 def test_when_a_deletion_returns_nothing_is_left_of_the_text(tmp_path: Path, unwanted: str) -> None:
-    """Not while the window is open, not after a crash at that moment, and not when more posts come."""
     with with_secret(tmp_path / "w", unwanted) as window:
         assert window.delete("gone")
         check_gone(tmp_path / "w")
@@ -192,7 +189,6 @@ sys.stdin.read()
 
 
 def test_nothing_is_left_of_a_deleted_text_after_a_kill(tmp_path: Path) -> None:
-    """As soon as the deletion has returned."""
     with_secret(tmp_path / "w", LONG).close()
     command = [*python(), "-c", DELETES, str(tmp_path / "w")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -91,7 +91,6 @@ def test_explaining_changes_no_answer(tmp_path: Path) -> None:
 
 
 def test_block_keys_are_those_of_the_index_of_the_window() -> None:
-    """As many as a text has; a scan has one for all."""
     for blocks, n_keys in (({"use": "shingles", "n_shingles": 5}, 5), ({"use": "scan"}, 1)):
         with Window.open(None, {"blocks": blocks}, workers=1) as window:
             window.add(FIRST)

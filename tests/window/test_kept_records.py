@@ -24,7 +24,6 @@ BEFORE = 5
 
 
 def form_of(config: Config, learn_from: Sequence[str] = ()) -> RecordForm:
-    """The form for a configuration."""
     settings, manager = open_session(config, ())
     components = Components.create(settings, manager.registry, 1)
     components.fingerprinter.fit([])
@@ -58,11 +57,7 @@ def some_columns(seed: int, n: int, form: RecordForm) -> KeptColumns:
     times = rng.random(n) * 1e9
     hashes = rng.integers(1, 2**64, n, np.uint64)
     return KeptColumns(
-        positions,
-        times,
-        np.maximum.accumulate(times),
-        hashes,
-        make_batch(prints, sketches, keys, probes),
+        positions, times, np.maximum.accumulate(times), hashes, make_batch(prints, sketches, keys, probes)
     )
 
 
@@ -76,14 +71,12 @@ def some_keys(rng: np.random.Generator, bits: UInt64s, form: RecordForm) -> UInt
 
 
 def arrays_of(columns: KeptColumns) -> list[object]:
-    """All that is remembered of posts."""
     texts, of = columns.texts, columns.texts.columns
     limits = of.limits[of.facts["kind"]]
     return [*columns[:4], texts.positions, of.bits, of.lengths, limits, of.sketches, texts.keys, texts.probes]
 
 
 def same(a: object, b: object) -> bool:
-    """Whether two columns are equal, in type too."""
     if a is None or b is None:
         return a is b
     return np.array_equal(np.asarray(a), np.asarray(b)) and np.asarray(a).dtype == np.asarray(b).dtype

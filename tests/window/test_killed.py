@@ -48,7 +48,6 @@ def post_of(number: int) -> dict[str, object]:
 
 
 def as_line(decision: Decision) -> str:
-    """What was acknowledged of a post."""
     return json.dumps(decision.to_dict() | {"repeated": False}) + "\n"
 
 
@@ -85,7 +84,6 @@ def read_acknowledged(path: Path) -> Iterator[dict[str, object]]:
 
 
 def crash(folder: Path, rounds: int) -> int:
-    """Kill the window so many times; return how many posts were acknowledged."""
     store, acknowledged, random = folder / "store", folder / "acknowledged.jsonl", Random(rounds)  # noqa: S311
     answers: dict[object, dict[str, object]] = {}
     for _ in range(rounds):
@@ -142,19 +140,16 @@ def add_again(acknowledged: Path, folder: Path, first: int) -> None:
 
 
 def open_again(folder: Path) -> Window:
-    """Open a window whose copies renew posts, and whose posts can be edited."""
     config = CONFIG | {"window": {"renew": True, "on_same_id": "replace"}}
     times: dict[str, Any] = {"time": "event", "horizon": "2d", "max_step": "9d", "clock": lambda: 1e9}
     return Window.open(folder, config, counts=True, workers=1, **times)
 
 
 def edited(number: int) -> str:
-    """The text of a post on a day."""
     return f"{number} is the number of this text"
 
 
 def test_renewals_and_edits_are_whole_after_kills(tmp_path: Path) -> None:
-    """The text is kept once, with all its copies, and of the edited post only the last text is there."""
     load_kernels()
     store, acknowledged, random, n = tmp_path / "store", tmp_path / "acknowledged", Random(3), 0  # noqa: S311
     for _ in range(5):

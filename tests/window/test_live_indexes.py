@@ -32,7 +32,6 @@ class FewKeys(BlockIndex):
     max_bucket_size = 9
 
     def keys(self, texts: Any, bits: UInt64s) -> UInt64s:  # noqa: ARG002
-        """Return two keys of some low bits."""
         keys = np.stack([bits[:, 0] % np.uint64(11), np.uint64(2**40) + bits[:, 0] % np.uint64(5)], axis=1)
         keys[bits[:, 0] % np.uint64(7) == 0, 1] = NO_KEY
         return keys
@@ -44,7 +43,6 @@ class OtherKeys(FewKeys):
     probes_others = True
 
     def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002
-        """Return the own keys and the one after the first."""
         return np.concatenate([keys, (keys[:, :1] + np.uint64(1)) % np.uint64(11)], axis=1)
 
 
@@ -59,19 +57,16 @@ class ManyKeys(BlockIndex):
         self.key_bits = 64 if wide else 32
 
     def keys(self, texts: Any, bits: UInt64s) -> UInt64s:  # noqa: ARG002
-        """Return keys of which there are few different ones, more, and as many as there are fingerprints."""
         spread = (bits[:, :1] * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(36)
         keys = np.arange(5, dtype=np.uint64) << np.uint64(28) | spread % np.array([2, 7, 50, 400, 2**28], np.uint64)
         return keys % np.uint64(7) | keys << np.uint64(32) if self.wide else keys
 
 
 def blocks(**options: Any) -> Blocks:
-    """An index of blocks."""
     return Blocks(Blocks.Options(**options))
 
 
 def probing(**options: Any) -> Probing:
-    """An index of blocks whose neighbors are looked up."""
     return Probing(Probing.Options(**options))
 
 
@@ -95,7 +90,6 @@ INDEXES: list[Any] = [
 def test_live_indexes_keep_their_contract(
     index: BlockIndex, kind: type[LiveIndex], distance: int, bits: int, sketched: bool
 ) -> None:
-    """Against an oracle of dictionaries and lists."""
     made: list[LiveIndex] = []
 
     def make(size: WindowSize) -> LiveIndex:
@@ -109,20 +103,17 @@ def test_live_indexes_keep_their_contract(
 
 @pytest.mark.parametrize(("index", "distance"), [(blocks(), 3), (probing(n_blocks=8), 9), (Scan(), 20)])
 def test_lists_hold_the_keys_of_any_index(index: BlockIndex, distance: int) -> None:
-    """Of those, too, for which there are tables or a scan."""
     check_live_index(lambda size: LiveLists(size, index), index, max_hamming_distance=distance)
 
 
 @pytest.mark.parametrize("most", [0, 2, 256, *(pytest.param(each, marks=pytest.mark.slow) for each in (1, 30))])
 @pytest.mark.parametrize("wide", [False, True])
 def test_lists_hold_keys_of_any_kind(most: int, wide: bool) -> None:
-    """However many texts of a key are looked at."""
     index = ManyKeys(most, wide=wide)
     check_live_index(lambda size: LiveLists(size, index), index, max_hamming_distance=20, bits=[128])
 
 
 def prepared(index: BlockIndex, bits: int = 64) -> BlockIndex:
-    """The index, for distances up to 3."""
     index.prepare(bits, 3)
     return index
 
@@ -135,7 +126,6 @@ def triples(index: LiveIndex, texts: Batch, *, counts_characters: bool = True) -
 
 
 def add_all(index: LiveIndex, texts: Batch) -> None:
-    """Add texts, all of them kept."""
     index.add(texts, np.ones(len(texts), np.bool_))
 
 
@@ -144,7 +134,6 @@ EXACT = {"scan": Scan, "blocks": blocks, "probing": probing}
 
 @given(data=st.data(), use=st.sampled_from(sorted(EXACT)), as_lists=st.booleans(), bits=st.sampled_from([64, 128]))
 def test_exact_indexes_equal_brute_force(data: st.DataObject, use: str, as_lists: bool, bits: int) -> None:
-    """Whatever is added, looked up and forgotten, and however far apart the positions are."""
     rng, keys = np.random.default_rng(data.draw(st.integers(0, 2**32))), prepared(EXACT[use](), bits)
     size = WindowSize(data.draw(st.sampled_from([1, 10, 300])), bits, n_first=data.draw(st.sampled_from([None, 1])))
     index = LiveLists(size, keys) if as_lists else make_live_index(keys, size)
@@ -183,7 +172,6 @@ def brute_force(earlier: list[tuple[int, int, int]], later: list[tuple[int, int,
 
 @pytest.mark.parametrize("keys", [Scan(), blocks(), FewKeys()], ids=["scan", "tables", "lists"])
 def test_sketches_rule_out_what_lacks_characters(keys: BlockIndex) -> None:
-    """A later text finds the earlier one with enough of its characters, and not the other."""
     index = make_live_index(prepared(keys), WindowSize(10, 64, sketched=True))
     prints = make_prints([5, 5, 5], limits=make_limits(3, lengths=8, common_of_shorter=0.75))
     eight, seven, four = ([bits, 0, 0, 0] for bits in (0b1111_1111, 0b1_0111_1111, 0b1111_0000_1111))
@@ -197,7 +185,6 @@ def test_sketches_rule_out_what_lacks_characters(keys: BlockIndex) -> None:
 
 @pytest.mark.parametrize("keys", [Scan(), blocks()], ids=["scan", "tables"])
 def test_a_text_does_not_find_itself_or_later_ones(keys: BlockIndex) -> None:
-    """Texts looked up again after they were added find earlier ones only."""
     index, texts = make_live_index(prepared(keys), WindowSize(10, 64)), with_keys(make_prints([1, 1, 3]), None, keys)
     add_all(index, texts)
 
@@ -206,7 +193,6 @@ def test_a_text_does_not_find_itself_or_later_ones(keys: BlockIndex) -> None:
 
 @pytest.mark.slow
 def test_many_lengths_need_no_more_than_their_own_numbers() -> None:
-    """With more lengths than 16 bits number, every one has its own limits still."""
     n, keys = 2**16 + 100, prepared(blocks())
     index = make_live_index(keys, WindowSize(n, 64))
     limits = make_limits(n, lengths=list(range(1, n + 1)), max_partner_lengths=list(range(1, n + 1)))
@@ -218,7 +204,6 @@ def test_many_lengths_need_no_more_than_their_own_numbers() -> None:
 
 
 def test_fingerprints_of_other_widths_are_refused() -> None:
-    """The message says which there may be."""
     with pytest.raises(ConfigError, match=r"fingerprint\.bits must be 64 or 128 for a live window; got 256"):
         make_live_index(Scan(), WindowSize(10, 256))
 
@@ -255,7 +240,6 @@ def test_tables_lists_and_a_scan_find_the_same_pairs(
 
 
 def test_every_text_of_a_crowded_bucket_is_found() -> None:
-    """Each once, however many of them there are."""
     keys = prepared(blocks())
     index = make_live_index(keys, WindowSize(20_000, 64))
     add_all(index, with_keys(make_prints([0] * 20_000), None, keys))
@@ -273,7 +257,6 @@ LENGTHS = st.lists(st.integers(0, 6000), min_size=1, max_size=40)
 def test_no_text_that_may_match_is_shorter_or_has_a_larger_limit(
     lengths: list[int], reaches: list[int], limits: list[int]
 ) -> None:
-    """Whatever the length of the later one."""
     n = len(lengths)
     texts = make_limits(
         n, lengths=lengths, max_hamming_distances=limits[:n], max_partner_lengths=[max(each, 0) for each in reaches[:n]]
@@ -293,7 +276,6 @@ def test_no_text_that_may_match_is_shorter_or_has_a_larger_limit(
 
 @given(st.integers(0, 2**31 - 1), st.integers(0, 2**20))
 def test_a_longer_length_has_no_smaller_class(length: int, more: int) -> None:
-    """From 0 to 255, one by one at first."""
     assert 0 <= from_python(length_class)(length) <= from_python(length_class)(length + more) <= 255
     assert from_python(length_class)(length % 32) == length % 32
 
@@ -301,7 +283,6 @@ def test_a_longer_length_has_no_smaller_class(length: int, more: int) -> None:
 @pytest.mark.parametrize(("most", "n_removed"), [(9, 1), (1000, 100)], ids=["crowded", "all are read"])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_text_that_is_removed_leaves_its_place_in_lists_to_others(most: int, n_removed: int, seed: int) -> None:
-    """What is found then, and how deep it stands, is as if the text had not been added."""
     rng, index = np.random.default_rng(seed), FewKeys()
     index.max_bucket_size = most
     index.prepare(64, 20)

@@ -24,7 +24,6 @@ TEXTS = ["a first post about the rain", "quite another one, on bridges", "and a 
 
 
 def uri_on(host: str) -> Callable[[Path], str]:
-    """What makes the URL of a path on a host."""
     return lambda path: path.absolute().as_uri().replace("file://", f"FILE://{host}")
 
 
@@ -50,7 +49,6 @@ def test_a_path_object_is_never_a_url(name: str, tmp_path: Path, monkeypatch: py
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
 def test_a_name_that_is_not_utf_8_is_opened(tmp_path: Path) -> None:
-    """As Python spells it."""
     folder = tmp_path / os.fsdecode(b"\xff\xfe")
     Window.open(str(folder), CONFIG).close()
     assert (folder / "posts.sqlite3").exists()
@@ -89,8 +87,6 @@ def test_an_unknown_scheme_is_refused_without_repeating_the_url() -> None:
 
 
 def raise_from(error: Exception, cause: Exception | None) -> Any:
-    """An opener that fails."""
-
     def open_window(*_: object) -> Any:
         raise error from cause
 

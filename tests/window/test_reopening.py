@@ -29,7 +29,6 @@ from tests.window.stores import FILE, WITHOUT_RECORDS, change
 
 
 def texts_of(seed: int, n: int) -> list[str]:
-    """Texts that repeat each other here and there."""
     random = Random(seed)  # noqa: S311
     return ["".join(random.choices("abcdef", k=random.randrange(8))) for _ in range(n)]
 
@@ -42,7 +41,6 @@ def answers(folder: Path, config: Any = CONFIG, horizon: float = 1e9, *, read_on
 
 
 def without_records(folder: Path) -> Path:
-    """A copy of a store that has posts and no records."""
     copy = folder.with_name(f"{folder.name} without records")
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(folder, copy)
@@ -51,7 +49,6 @@ def without_records(folder: Path) -> Path:
 
 
 def derived(folder: Path, config: Any = CONFIG, horizon: float = 1e9) -> list[object]:
-    """What a window says that is opened from the posts alone."""
     return answers(without_records(folder), config, horizon)
 
 
@@ -74,7 +71,6 @@ def expected(crashed: Path) -> Any:
 
 @pytest.fixture
 def folder(tmp_path: Path, crashed: Path) -> Path:
-    """A copy of it."""
     return Path(shutil.copytree(crashed, tmp_path / "store"))
 
 
@@ -92,14 +88,12 @@ def forbid_texts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 def test_records_say_what_the_posts_say(
     folder: Path, expected: Any, forbid_texts: Callable[[], None], *, read_only: bool
 ) -> None:
-    """After a crash, and then as often as the window is opened, no text is looked at."""
     forbid_texts()
     for _ in range(3):
         assert answers(folder, read_only=read_only) == expected
 
 
 def test_posts_of_several_processes_have_records(folder: Path, forbid_texts: Callable[[], None]) -> None:
-    """Whichever process added them, one after another."""
     for seed in (500, 520, 540):
         with Window.open(folder, CONFIG, horizon=1e9) as window:
             window.add_many(texts_of(seed, 20))
@@ -126,7 +120,6 @@ DAMAGES = {
 def test_damaged_records_are_derived_from_the_posts(
     folder: Path, expected: Any, forbid_texts: Callable[[], None], damage: str, *, read_only: bool
 ) -> None:
-    """By each window that is opened; one that adds posts repairs the store."""
     change(folder, damage)
     before = (folder / FILE).read_bytes()
     assert answers(folder, read_only=read_only) == expected
@@ -139,7 +132,6 @@ def test_damaged_records_are_derived_from_the_posts(
 
 @pytest.mark.parametrize("damage", ["flipped", "of another batch"])
 def test_the_log_says_that_records_are_damaged(folder: Path, caplog: pytest.LogCaptureFixture, damage: str) -> None:
-    """Once: opening takes longer, and a disk may be failing."""
     change(folder, DAMAGES[damage])
     answers(folder)
     assert ["records of the posts from position" in message for message in caplog.messages] == [True]
@@ -149,7 +141,6 @@ def test_the_log_says_that_records_are_damaged(folder: Path, caplog: pytest.LogC
 
 
 def test_deriving_notices_a_post_that_is_missing(folder: Path) -> None:
-    """Otherwise a repeat of it would be kept without a word."""
     change(folder, DAMAGES["flipped"])
     change(folder, "DELETE FROM posts WHERE position = 105")
     with pytest.raises(StoreError, match="the post at position 105 is missing"):
@@ -159,7 +150,6 @@ def test_deriving_notices_a_post_that_is_missing(folder: Path) -> None:
 def test_records_that_cannot_be_stored_are_derived_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A full disk costs time at the next opening, and nothing else."""
     expected = derived(folder)
     change(folder, DAMAGES["flipped"])
 
@@ -201,7 +191,6 @@ def test_a_backup_that_was_put_back_has_the_records_of_its_posts(folder: Path) -
 
 
 def test_one_file_is_a_backup_of_an_open_window(tmp_path: Path, forbid_texts: Callable[[], None]) -> None:
-    """As the documentation of the store says: a live copy by VACUUM INTO, a copy of the file of a closed window."""
     (tmp_path / "live").mkdir()
     (tmp_path / "closed").mkdir()
     with Window.open(tmp_path / "store", CONFIG, horizon=1e9) as window:
@@ -217,7 +206,6 @@ def test_one_file_is_a_backup_of_an_open_window(tmp_path: Path, forbid_texts: Ca
 
 @pytest.mark.parametrize("batch", [1, pytest.param(3, marks=pytest.mark.slow), 7])
 def test_small_batches_are_merged(tmp_path: Path, batch: int, forbid_texts: Callable[[], None]) -> None:
-    """Whether the window stays open or not; a reader that has seen some of them goes on."""
     store = tmp_path / "store"
     posts = [f"{text} {place}" for place, text in enumerate(texts_of(1, 600))]
     reader = None
@@ -252,7 +240,6 @@ def test_a_large_batch_is_stored_in_parts(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_an_error_while_memory_is_derived_leaves_no_gap(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The window goes on when its cause is gone, and has every post; so has the next opening."""
     prepare, n_calls = deriving.prepare_stored, [0]
 
     def prepare_some(*given: Any) -> Any:
@@ -279,7 +266,6 @@ def test_an_error_while_memory_is_derived_leaves_no_gap(folder: Path, monkeypatc
 def test_an_interrupt_before_memory_has_followed_loses_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, forbid_texts: Callable[[], None]
 ) -> None:
-    """The next batch finds what was written, and so does the next opening."""
     add = DerivedState.add
 
     def interrupted(derived: DerivedState, columns: KeptColumns, *looked_up: Any) -> None:
@@ -301,7 +287,6 @@ def test_an_interrupt_before_memory_has_followed_loses_nothing(
 def test_memory_that_cannot_follow_is_built_anew_from_the_store(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nobody gets an error for it: the posts are on disk."""
     failures, add = [MemoryError()], DerivedState.add
 
     def fail_once(*arguments: Any) -> None:
@@ -320,7 +305,6 @@ def test_memory_that_cannot_follow_is_built_anew_from_the_store(
 
 
 def test_the_store_stops_growing_when_the_window_is_full(tmp_path: Path, forbid_texts: Callable[[], None]) -> None:
-    """Over many windows' worth, and what is left says what the posts say, at every time."""
     now, sizes = [0.0], []
     rng = np.random.default_rng(0)
 

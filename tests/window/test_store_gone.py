@@ -19,7 +19,6 @@ FILE = "posts.sqlite3"
 
 
 def other_store(folder: Path) -> Path:
-    """Another window with a post, closed."""
     with Window.open(folder / "other", CONFIG) as window:
         window.add({"id": "theirs", "text": "zyxwvutsrqp"})
     return folder / "other"
@@ -31,7 +30,6 @@ def remove_all(store: Path) -> None:
 
 
 def remove_file(store: Path) -> None:
-    """The posts alone."""
     (store / FILE).unlink()
 
 
@@ -41,7 +39,6 @@ def remove_log(store: Path) -> None:
 
 
 def move(store: Path) -> None:
-    """Everything is there, under another name."""
     store.rename(store.with_name("moved"))
 
 
@@ -81,7 +78,6 @@ def refuses(*calls: Callable[[], Any]) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_no_post_is_acknowledged_that_the_next_opening_would_not_find(tmp_path: Path, way: Callable[..., None]) -> None:
-    """Nor is anything else done, until the window is opened again; that takes what is there by then."""
     store = tmp_path / "store"
     with Window.open(store, CONFIG) as window:
         window.add({"id": "first", "text": "abcdefghijkl"})
@@ -98,7 +94,6 @@ def test_no_post_is_acknowledged_that_the_next_opening_would_not_find(tmp_path: 
 def test_a_window_that_only_looks_does_not_go_on_looking_at_what_is_gone(
     tmp_path: Path, way: Callable[..., None]
 ) -> None:
-    """Its answers would be about another window than the one that others open."""
     store = tmp_path / "store"
     with Window.open(store, CONFIG) as window:
         window.add({"id": "first", "text": "abcdefghijkl"})
@@ -109,7 +104,6 @@ def test_a_window_that_only_looks_does_not_go_on_looking_at_what_is_gone(
 
 
 def test_a_store_that_is_put_back_is_used_when_the_window_is_opened_again(tmp_path: Path) -> None:
-    """Not before: nobody knows what happened meanwhile. What was acknowledged is there."""
     store = tmp_path / "store"
     with Window.open(store, CONFIG) as window:
         window.add({"id": "first", "text": "abcdefghijkl"})
@@ -145,7 +139,6 @@ def test_a_store_that_goes_while_posts_are_written_does_not_acknowledge_them(
 
 
 def test_nothing_is_made_where_a_store_was_removed(tmp_path: Path) -> None:
-    """Not by closing the window either: whoever removed it meant it."""
     store = tmp_path / "store"
     with Window.open(store, CONFIG) as window:
         window.add("abcdefghijkl")
@@ -170,7 +163,6 @@ def test_closing_a_window_leaves_the_store_alone_that_took_its_place(tmp_path: P
 
 @pytest.fixture
 def mounted_over(tmp_path: Path) -> Iterator[Callable[[Path], None]]:
-    """Mounts a file system over a directory, where this process may."""
     folders: list[Path] = []
 
     def mount(folder: Path) -> None:

@@ -14,12 +14,10 @@ from tests.window.stores import posts
 
 
 def test_the_store_in_memory_keeps_the_contract():
-    """Posts in dictionaries are a window store."""
     check_window_store(WindowStore)
 
 
 def test_the_store_in_a_file_keeps_the_contract(tmp_path):
-    """Posts in an SQLite file are a window store, also when it is opened again and again."""
     folders = count()
 
     def make():
@@ -32,7 +30,6 @@ def test_the_store_in_a_file_keeps_the_contract(tmp_path):
 
 
 def test_reading_spans_can_be_mixed_with_appending_and_closing(tmp_path):
-    """Posts that were there are all yielded; a closed store is an error."""
     for store in (WindowStore(), SqliteStore.open(tmp_path)):
         for first in range(0, 12000, 3000):
             store.append(posts(first, 3000))

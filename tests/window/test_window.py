@@ -26,12 +26,10 @@ SECOND = "你妈妈叫你回家吃饭啦，回家罗回家罗"
 
 
 def outcomes(decisions: list[Decision]) -> list[tuple[str, object]]:
-    """The decisions and the keepers."""
     return [(decision.decision, decision.evidence and decision.evidence.duplicate_of) for decision in decisions]
 
 
 def test_repeat_names_the_post_that_it_matches_and_the_evidence() -> None:
-    """The pair's own score reaches the threshold of its length."""
     with Window.open() as window:
         kept, repeat = window.add_many([{"text": FIRST, "id": "a"}, {"text": SECOND, "id": "b"}])
     assert kept.kept
@@ -52,7 +50,6 @@ def test_texts_that_say_nothing_are_equal_only_as_they_were_sent() -> None:
 @pytest.mark.parametrize("text", ["", "http://a.example/1", "@someone"])
 @pytest.mark.parametrize("without_text", ["keep", "drop"])
 def test_posts_without_text_are_all_kept(text: str, without_text: str, tmp_path: Path) -> None:
-    """Pictures and bare links repeat nothing; an id that is sent again gets its answer all the same."""
     with Window.open(tmp_path / "store", {"without_text": without_text}) as window:
         assert [decision.kept for decision in window.add_many([text, text, {"text": text, "id": "x"}])] == [True] * 3
         assert window.add({"text": text, "id": "x"}).repeated
@@ -63,7 +60,6 @@ def test_posts_without_text_are_all_kept(text: str, without_text: str, tmp_path:
 
 
 def test_near_misses_are_shown_with_their_scores() -> None:
-    """Which do not reach the threshold."""
     with Window.open() as window:
         window.add_many([SECOND, "下周的例会改到三楼会议室，请大家带上周报"])
         near_miss = window.match("下周的例会取消了，三楼会议室有培训，请带上周报")
@@ -77,7 +73,6 @@ def test_near_misses_are_shown_with_their_scores() -> None:
 
 @pytest.mark.slow
 def test_posts_leave_when_they_are_older_than_the_horizon(tmp_path: Path) -> None:
-    """Not a moment earlier; memory and disk stop growing. Only a closed store has nothing left to be moved in it."""
     now = [0.0]
     random = Random(3)  # noqa: S311
     with Window.open(tmp_path / "store", CONFIG, horizon=100, clock=lambda: now[0]) as window:
@@ -111,7 +106,6 @@ def test_posts_leave_when_they_are_older_than_the_horizon(tmp_path: Path) -> Non
     ],
 )
 def test_what_is_no_post_is_named_and_nothing_of_the_batch_is_decided(post: object, words: str) -> None:
-    """Where, what was given, what is allowed."""
     with Window.open(None, CONFIG) as window:
         with pytest.raises(InputError, match=words):
             window.add_many(["a text", post])  # type: ignore[list-item]
@@ -119,20 +113,17 @@ def test_what_is_no_post_is_named_and_nothing_of_the_batch_is_decided(post: obje
 
 
 def test_event_time_needs_created_at() -> None:
-    """The message says what to do instead."""
     with Window.open(None, CONFIG, time="event") as window, pytest.raises(InputError, match="has no created_at"):
         window.add("a text")
 
 
 def test_created_at_is_not_looked_at_by_arrival_time() -> None:
-    """It may be in any form."""
     with Window.open(None, CONFIG) as window:
         assert window.add({"text": "a text", "created_at": "Thu Aug 16 13:42:54 +0800 2012"}).kept
 
 
 @pytest.mark.parametrize("config", ["articles", "benchmark", "headlines", "sms", "twitter", "weibo"])
 def test_every_shipped_configuration_serves_a_window(config: str, tmp_path: Path) -> None:
-    """Also when it is opened again."""
     text = 6 * "The council decided on Monday to close the old bridge over the river for repairs that take all summer. "
     other = 6 * "Nothing in this text is in the other one; it tells of a cat and its seven kittens. "
     with Window.open(tmp_path / "store", config) as window:
@@ -145,7 +136,6 @@ def test_every_shipped_configuration_serves_a_window(config: str, tmp_path: Path
 
 
 def test_store_of_another_recipe_is_refused(tmp_path: Path) -> None:
-    """The message says which part differs; the store is as it was."""
     with Window.open(tmp_path / "store", CONFIG) as window:
         window.add(FIRST)
     with pytest.raises(WindowError, match=r"another recipe: hasher\.seed is 7 here and 0 in the store"):
@@ -155,7 +145,6 @@ def test_store_of_another_recipe_is_refused(tmp_path: Path) -> None:
 
 
 def test_batch_that_cannot_be_written_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither on disk nor in memory, and the window goes on."""
     with Window.open(tmp_path / "store", CONFIG) as window:
         window.add("the first post of all")
 
@@ -193,7 +182,6 @@ def deciding(window: Window, post: object) -> Iterator[Future[Decision]]:
 
 
 def test_what_is_asked_waits_for_the_batch_that_is_decided() -> None:
-    """It sees all of it."""
     with Window.open(None, CONFIG) as window, ThreadPoolExecutor(1) as pool:
         with deciding(window, FIRST) as adding:
             asking = pool.submit(window.match, FIRST)
@@ -203,7 +191,6 @@ def test_what_is_asked_waits_for_the_batch_that_is_decided() -> None:
 
 
 def test_an_error_reaches_only_the_sender_whose_post_causes_it() -> None:
-    """Though the posts of others were to be decided with it."""
     with Window.open(None, CONFIG, time="event") as window, ThreadPoolExecutor(2) as pool:
         with deciding(window, {"text": FIRST, "created_at": 1}):
             without_time = pool.submit(window.add, SECOND)
@@ -215,7 +202,6 @@ def test_an_error_reaches_only_the_sender_whose_post_causes_it() -> None:
 
 
 def test_counts_say_what_became_of_posts() -> None:
-    """By kind and by length band."""
     with Window.open(None, CONFIG) as window:
         window.add_many([{"text": FIRST, "id": 1}, FIRST, SECOND, "ab", {"text": "c", "id": 1}])
         stats = window.stats()
@@ -227,7 +213,6 @@ def test_counts_say_what_became_of_posts() -> None:
 
 
 def test_interrupt_after_writing_is_caught_up_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C came before the window took note of what was written: the posts count all the same."""
     with Window.open(tmp_path / "store", CONFIG) as window:
         window.add("the first post of all")
 
@@ -255,7 +240,6 @@ def test_as_many_matches_as_are_asked_for_are_found_unless_the_text_is_long() ->
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_cannot_use_the_window_of_its_parent(tmp_path: Path) -> None:
-    """It is told so, whatever it asks; and the window goes on as if nothing had happened."""
     with Window.open(tmp_path / "store", CONFIG) as window:
         window.add(FIRST)
         child = os.fork()
@@ -270,7 +254,6 @@ def test_a_forked_process_cannot_use_the_window_of_its_parent(tmp_path: Path) ->
 
 
 def is_refused(call: Callable[[], object]) -> bool:
-    """Whether a call in a forked process is told what to do instead."""
     try:
         call()
     except WindowError as error:

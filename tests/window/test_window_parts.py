@@ -27,14 +27,12 @@ steps_of_time = st.lists(st.floats(0, 5, width=16), max_size=40)
 
 @pytest.mark.parametrize("written", [10**400, pytest.param(10**5000, id="long"), float("nan"), "", "9" * 400, [1]])
 def test_what_is_no_moment_is_refused(written: object) -> None:
-    """However large the number is; the message does not repeat all of it."""
     with pytest.raises(InputError, match="post 3: 'created_at' must be seconds or milliseconds since 1970") as caught:
         as_post(3, {"text": "a", "created_at": written})
     assert len(str(caught.value)) < 250
 
 
 def test_an_id_has_at_most_512_bytes() -> None:
-    """As every answer about the post repeats it."""
     assert as_post(0, {"text": "a", "id": "é" * 256}).id == "é" * 256
     with pytest.raises(InputError, match="post 1: 'id' has 513 bytes, and 512 are allowed") as caught:
         as_post(1, {"text": "a", "id": "é" * 256 + "e"})
@@ -43,7 +41,6 @@ def test_an_id_has_at_most_512_bytes() -> None:
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.floats(0, 3, width=16)), max_size=60), st.floats(0, 200, width=16))
 def test_kept_posts_are_remembered_until_forgotten(gaps: list[tuple[int, float]], edge: float) -> None:
-    """Those decided at a watermark after the edge, with their times."""
     positions = np.cumsum([gap for gap, _ in gaps], dtype=np.int64)
     watermarks = np.cumsum([step for _, step in gaps])
     times = watermarks - 0.5
@@ -66,7 +63,6 @@ def test_kept_posts_are_remembered_until_forgotten(gaps: list[tuple[int, float]]
 
 
 def test_numbers_of_kept_posts_stay_when_columns_are_moved() -> None:
-    """A post is found by how many were added before it, however many have been forgotten."""
     kept = KeptPosts()
     for start in range(0, 20_000, 500):
         positions = 3 * np.arange(start, start + 500)
@@ -82,7 +78,6 @@ def test_numbers_of_kept_posts_stay_when_columns_are_moved() -> None:
     st.sampled_from([2.0, 10.0]),
 )
 def test_kept_posts_after_a_time_are_counted(posts: list[tuple[float, float]], horizon: float) -> None:
-    """As by looking at each, however far behind the watermark posts came."""
     kept, watermark, held = KeptPosts(), 1e9, list[tuple[float, float]]()
     for position, (step, lag) in enumerate(posts):
         watermark += step
@@ -98,7 +93,6 @@ def test_kept_posts_after_a_time_are_counted(posts: list[tuple[float, float]], h
 
 
 def test_texts_without_tokens_are_known_by_what_was_sent() -> None:
-    """A text with tokens never equals one without, whatever they are."""
     says = np.array([False, False, False, True, True])
     texts = (["", "!", "!", "ab", "x"], ["x", "!!", "!!!", "AB", "X"], says, np.arange(7, 12))
     keys = exact_keys(*texts, "compare")
@@ -153,7 +147,6 @@ class Reader:
 
 
 def test_a_text_is_read_and_made_ready_once() -> None:
-    """However often it is asked for, beside whichever others, and in the order asked."""
     reader = Reader()
     texts = EarlierTexts(reader.normalized_at, reader.compared)
     assert texts.at(np.array([7, 3])) == (["text 7", "text 3"], ["TEXT 7", "TEXT 3"])
@@ -165,7 +158,6 @@ def test_a_text_is_read_and_made_ready_once() -> None:
 
 
 def test_texts_that_are_at_hand_are_not_read_until_they_are_deleted() -> None:
-    """Posts that were just kept are held as they were made ready; forgetting one that was never held does nothing."""
     reader = Reader()
     texts = EarlierTexts(reader.normalized_at, reader.compared)
     texts.hold([4, 5], ["four", "five"], ["FOUR", "FIVE"])
@@ -177,7 +169,6 @@ def test_texts_that_are_at_hand_are_not_read_until_they_are_deleted() -> None:
 
 
 def test_no_more_than_so_many_characters_are_held() -> None:
-    """Of a batch all texts are returned, however long; the next one reads those anew that it needs."""
     reader = Reader()
     texts = EarlierTexts(reader.normalized_at, reader.compared, most_characters=30)
     assert texts.at(np.array([1, 2, 3])) == (["text 1", "text 2", "text 3"], ["TEXT 1", "TEXT 2", "TEXT 3"])
@@ -188,7 +179,6 @@ def test_no_more_than_so_many_characters_are_held() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 30), max_size=12), max_size=8))
 def test_positions_of_a_hash_are_found_in_all_segments(batches):
-    """The last one for the post that has an id now, and all of them for ids that clash."""
     hashes = range(32)
     table = HashTable(5, smallest=4)
     for batch in batches:
@@ -200,7 +190,6 @@ def test_positions_of_a_hash_are_found_in_all_segments(batches):
 
 
 def test_segments_are_given_back_when_their_positions_are_forgotten():
-    """Five windows' worth takes no more memory than two, and what is not forgotten is found."""
     hashes = np.random.default_rng(3).integers(0, 2**64, 5000, np.uint64)
     table, largest = HashTable(0, smallest=64), []
     for first in range(0, 5000, 50):
@@ -213,13 +202,11 @@ def test_segments_are_given_back_when_their_positions_are_forgotten():
 
 
 def test_ids_that_differ_have_bytes_that_differ():
-    """A number is no text of its digits, nor of any other."""
     ids = ["1", 1, "-1", -1, "", "\udcff", "\xff1", 2**70, str(2**70), "a", "a\0"]
     assert len({id_bytes(each) for each in ids}) == len(ids)
 
 
 def test_hashes_depend_on_the_key():
-    """Who does not know the key cannot have ids clash."""
     first, again, other = (hash_ids(["a", 1], key) for key in (b"k" * 16, b"k" * 16, b"l" * 16))
     assert first.tolist() == again.tolist()
     assert not set(first.tolist()) & set(other.tolist())

@@ -13,7 +13,6 @@ ONE_LENGTH = np.ones(1, np.int32)
 
 
 def add_all(lists: PostingLists, keys: np.ndarray, first: int, horizon: int, at_once: int = 64) -> None:
-    """Add texts, numbered from ``first`` on."""
     for start in range(0, len(keys), at_once):
         some = keys[start : start + at_once]
         numbers = np.arange(first + start, first + start + len(some))
