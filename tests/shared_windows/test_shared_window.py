@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hybriddup.errors import StoreError
+from hybriddup.errors import StoreError, UnsupportedError
 from hybriddup.shared_windows import Change, Holder, Keyed, State, Taken, state
 from hybriddup.shared_windows.opening import LEASE
 from hybriddup.testing import ContractError, check_shared_store, check_window
@@ -69,6 +69,23 @@ def test_one_sender_gets_the_same_answers_in_a_flood(max_candidates: int) -> Non
         assert shared.add_many(some) == own.add_many(some)
     assert own.stats().limits_hit["max_bucket_size"]
     assert own.stats().limits_hit["max_candidates"]
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"config": {"window": {"renew": True}}}, r"window.renew.* Leave these out, or use a window in a directory"),
+        (
+            {"config": {"window": {"on_same_id": "replace"}}},
+            r"window.on_same_id: replace.* Leave these out, or use a win",
+        ),
+        ({"authors": "user.id"}, r"authors .--authors.: it counts no copies"),
+        ({"counts": True}, r"counts .--counts.: it counts no copies"),
+    ],
+)
+def test_shared_windows_refuse_what_they_cannot_do(options: dict[str, Any], named: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"has no {named}"):
+        Opener()("shared", **options)
 
 
 @pytest.mark.parametrize("is_deleted", [True, False], ids=["deleted", "too old"])

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hybriddup.data.records import NO_KEY
 from hybriddup.errors import StoreError
 from hybriddup.window import Window
 from hybriddup.window.derived import DerivedState, deriving, kept_records
@@ -23,9 +24,11 @@ from hybriddup.window.derived.kept_posts import KeptColumns
 from hybriddup.window.maintenance import STALE
 from hybriddup.window.stores import sqlite_queries
 from hybriddup.window.stores.sqlite import SqliteStore
-from tests.window.plugins import state_of
+from tests.posts import generated_posts
+from tests.window.plugins import plugin, state_of
 from tests.window.reference_window import CONFIG
 from tests.window.stores import FILE, WITHOUT_RECORDS, change
+from tests.window.test_batches import OWN, FewColumns
 
 
 def texts_of(seed: int, n: int) -> list[str]:
@@ -91,6 +94,50 @@ def test_records_say_what_the_posts_say(
     forbid_texts()
     for _ in range(3):
         assert answers(folder, read_only=read_only) == expected
+
+
+EXACT_OR_NINE = [
+    {"up_to": 4, "exact_only": True},
+    {"max_hamming_distance": 9, "verifier": {"use": "edit", "threshold": 0.8}},
+]
+FORMS: dict[str, Any] = {
+    "no keys": CONFIG,
+    "an even number of keys": "weibo",
+    "an odd number of keys": {"blocks": {"use": "shingles", "n_shingles": 5}, "lengths": EXACT_OR_NINE},
+    "keys made of fingerprints": {"blocks": {"use": "probing"}, "lengths": EXACT_OR_NINE},
+    "fewer keys than there may be": OWN,
+}
+
+
+@pytest.mark.parametrize("config", FORMS.values(), ids=FORMS)
+def test_records_hold_all_that_a_window_remembers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: Any) -> None:
+    plugins = [plugin(FewColumns)]
+    with Window.open(tmp_path / "store", config, plugins=plugins) as window:
+        for start in range(0, 600, 60):
+            window.add_many(generated_posts(start, 60))
+    held, add = list[list[np.ndarray]](), DerivedState.add
+
+    def noted(derived: DerivedState, columns: KeptColumns, *looked_up: Any) -> None:
+        texts, of = columns.texts, columns.texts.columns
+        keys = [
+            np.pad(each, ((0, 0), (0, 999)), constant_values=NO_KEY)[:, :999] for each in (texts.keys, texts.probes)
+        ]
+        held.append(
+            [*columns[:4], texts.positions, of.bits, of.lengths, of.limits[of.facts["kind"]], of.sketches, *keys]
+        )
+        add(derived, columns, *looked_up)
+
+    monkeypatch.setattr(DerivedState, "add", noted)
+    remembered = []
+    for folder in (tmp_path / "store", without_records(tmp_path / "store")):
+        held.clear()
+        Window.open(folder, config, plugins=plugins).close()
+        remembered.append([np.concatenate(parts) for parts in zip(*held, strict=True)])
+    n_posts, n_findable = len(remembered[0][0]), len(remembered[0][4])
+    assert n_posts >= n_findable > 200
+    assert (n_posts > n_findable) == (config != "weibo")
+    for of_records, of_posts in zip(*remembered, strict=True):
+        np.testing.assert_array_equal(of_records, of_posts, strict=True)
 
 
 def test_posts_of_several_processes_have_records(folder: Path, forbid_texts: Callable[[], None]) -> None:
@@ -163,12 +210,15 @@ def test_records_that_cannot_be_stored_are_derived_again(
     assert answers(folder) == expected
 
 
-OTHER_LIMITS = CONFIG | {"lengths": [{"max_hamming_distance": 5, "verifier": {"use": "edit", "threshold": 0.7}}]}
+OTHER_LIMITS = CONFIG | {"lengths": [{"max_hamming_distance": 40, "verifier": {"use": "edit", "threshold": 0.7}}]}
 
 
-@pytest.mark.parametrize(("horizon", "config"), [(1e8, CONFIG), (1e10, CONFIG), (1e9, OTHER_LIMITS)])
+OTHER_KEYS = CONFIG | {"blocks": {"use": "shingles"}}
+
+
+@pytest.mark.parametrize(("horizon", "config"), [(1e8, CONFIG), (1e10, CONFIG), (1e9, OTHER_LIMITS), (1e9, OTHER_KEYS)])
 def test_records_go_with_another_horizon_and_not_with_other_limits(folder: Path, horizon: float, config: Any) -> None:
-    """Limits are no part of the recipe, so the store opens with others."""
+    """Limits and keys are no part of the recipe, so the store opens with others."""
     assert answers(folder, config, horizon) == derived(folder, config, horizon)
     with Window.open(folder, config, horizon=horizon) as window:
         window.add_many(texts_of(500, 20))

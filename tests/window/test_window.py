@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from hybriddup.errors import InputError, StoreError, WindowError
+from hybriddup.errors import InputError, WindowError
 from hybriddup.window import Decision, Window
 from hybriddup.window.looking import FEWEST_SCORED
 from hybriddup.window.state import WindowState
@@ -142,22 +142,6 @@ def test_store_of_another_recipe_is_refused(tmp_path: Path) -> None:
         Window.open(tmp_path / "store", CONFIG | {"hasher": {"seed": 7}})
     with Window.open(tmp_path / "store", CONFIG) as window:
         assert not window.add(FIRST).kept
-
-
-def test_batch_that_cannot_be_written_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Window.open(tmp_path / "store", CONFIG) as window:
-        window.add("the first post of all")
-
-        def fail(*_: object) -> None:
-            raise StoreError("the disk is full")
-
-        with monkeypatch.context() as patch:
-            patch.setattr(state_of(window).store, "append", fail)
-            with pytest.raises(StoreError, match="the disk is full"):
-                window.add({"text": FIRST, "id": "a"})
-        assert not any(match.is_match for match in window.match(FIRST))
-        assert window.add({"text": FIRST, "id": "a"}).kept
-        assert window.stats().n_posts == 2
 
 
 @contextmanager
