@@ -13,8 +13,7 @@ import pytest
 from hybriddup.service.batching import DecidingQueue
 from hybriddup.service.limits import MAX_LOOKS, Limits
 from hybriddup.service.problems import RequestError
-from hybriddup.service.reading import BodyRoom
-from hybriddup.window import Decision, Post, Window
+from hybriddup.window import Post, Window
 from tests.service.support import JSON, OTHER, REPEATED, Decide, ask, make_service, refused, running
 
 LIMITS = Limits(max_body_bytes=2000, max_posts=3, max_text_length=50, max_queue=10, request_timeout=5.0)
@@ -159,25 +158,6 @@ def test_without_a_token_only_the_own_names_are_answered(host: str, status: int)
     assert answer.status_code == status
 
 
-def test_a_full_queue_says_when_to_come_back() -> None:
-    async def talk() -> tuple[RequestError, list[Decision]]:
-        slow = Decide(is_held=True)
-        queue = DecidingQueue(slow, max_posts=3)
-        first = asyncio.create_task(queue.submit([Post("a"), Post("b")], 30))
-        await asyncio.sleep(0.05)
-        with pytest.raises(RequestError) as full:
-            await queue.submit([Post("c"), Post("d")], 30)
-        slow.go.set()
-        decisions = await first
-        await queue.close()
-        return full.value, decisions
-
-    full, decisions = asyncio.run(talk())
-    answer = full.response()
-    assert (answer.status_code, int(answer.headers["retry-after"]) >= 1) == (429, True)
-    assert [decision.id for decision in decisions] == ["a", "b"]
-
-
 def test_what_waited_too_long_is_not_decided_and_what_was_begun_may_be() -> None:
     async def talk() -> tuple[list[int], list[str], int]:
         slow = Decide(is_held=True)
@@ -235,19 +215,6 @@ def test_a_time_in_another_form_matters_only_where_it_counts(time_of: Any, statu
     service = make_service(open_window=lambda: Window.open(None, time=time_of, workers=1), time_of=time_of)
     body = {"text": OTHER, "created_at": "13:42, 16 August"}
     assert ask(lambda client: client.post("/v1/posts", json=body), service).status_code == status
-
-
-def test_a_body_waits_for_no_room_and_gives_it_back() -> None:
-    room, first, second = BodyRoom(100), {}, {}
-    room.take(first, 60)
-    with pytest.raises(RequestError, match="60 bytes"):
-        room.take(second, 60)
-    room.take(second, 40)
-    room.release(second)
-    room.take(first, 1000)
-    room.release(first)
-    room.release(first)
-    assert room.held == 0
 
 
 def test_a_request_that_finds_no_room_is_refused() -> None:

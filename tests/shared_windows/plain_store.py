@@ -17,7 +17,7 @@ from hybriddup.shared_windows.opening import LEASE, open_shared
 from hybriddup.shared_windows.store import Block, Change, Entries, Holder, Keyed, PostRecord, State, Taken, entry_type
 from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.window import Window
-from tests.window.plugins import plugin
+from tests.window.plugins import plugin, with_fault
 
 
 @dataclass
@@ -160,6 +160,24 @@ class PlainStore:
 
     def close(self) -> None:
         self.is_closed = True
+
+
+def loses(*_: object) -> Any:
+    raise StoreError("the connection is lost")
+
+
+UNDECIDED = with_fault(PlainStore, "change", loses)
+"""A process that ends before its posts are decided."""
+UNCOUNTED = with_fault(PlainStore, "finish", loses)
+"""A process that ends when its posts are decided."""
+
+
+class LetsNamesGo(PlainStore):
+    """Gives a name to whoever claims it last."""
+
+    def hold(self, holders: Sequence[Holder]) -> list[int]:
+        held = self.positions_of([one.name for one in holders])
+        return super().hold([one._replace(instead_of=of) for one, of in zip(holders, held, strict=True)])
 
 
 class Opener:

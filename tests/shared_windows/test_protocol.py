@@ -74,26 +74,17 @@ def scene(name: str, scene: Scene, slow: bool = False, **events: int) -> object:
         scene("two equal and one near, one ends", TWO_EQUAL_ONE_NEAR, slow=True, crashes=1),
         scene("two equal and one near, one slow", TWO_EQUAL_ONE_NEAR, slow=True, lapses=1),
         scene("two equal, given up by others", TWO_EQUAL, slow=True, crashes=1, lapses=1, sweeps=2),
+        scene("two near, deleted", TWO_NEAR, crashes=1, deletions=2),
+        scene("chain in a batch, deleted", CHAIN, crashes=1, deletions=2),
+        scene("two equal, deleted", TWO_EQUAL, crashes=1, deletions=2),
+        scene("equal to one near another, deleted", Scene([("a", "b"), ("a2",)], ["ab"]), crashes=1, deletions=1),
+        scene("one id and near, deleted", Scene([("a",), ("b",)], ["ab"], ONE_ID), crashes=1, deletions=2),
+        scene("one id and equal, deleted", EQUAL_OF_ID, deletions=2),
+        scene("three near, deleted", THREE_NEAR, slow=True, crashes=1, deletions=2),
+        scene("two equal and one near, deleted", TWO_EQUAL_ONE_NEAR, slow=True, deletions=1),
     ],
 )
 def test_in_every_order_the_promises_hold(scene: Scene, events: dict[str, int]) -> None:
-    assert Explorer(scene).explore(**events) > 50
-
-
-@pytest.mark.parametrize(
-    ("scene", "events"),
-    [
-        scene("two near", TWO_NEAR, crashes=1, deletions=2),
-        scene("chain in a batch", CHAIN, crashes=1, deletions=2),
-        scene("two equal", TWO_EQUAL, crashes=1, deletions=2),
-        scene("equal to one that is near another", Scene([("a", "b"), ("a2",)], ["ab"]), crashes=1, deletions=1),
-        scene("one id and near", Scene([("a",), ("b",)], ["ab"], ONE_ID), crashes=1, deletions=2),
-        scene("one id and equal", EQUAL_OF_ID, deletions=2),
-        scene("three near", THREE_NEAR, slow=True, crashes=1, deletions=2),
-        scene("two equal and one near", TWO_EQUAL_ONE_NEAR, slow=True, deletions=1),
-    ],
-)
-def test_posts_may_be_deleted_at_any_moment(scene: Scene, events: dict[str, int]) -> None:
     assert Explorer(scene).explore(**events) > 50
 
 

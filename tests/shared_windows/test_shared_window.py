@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 from hybriddup.errors import StoreError, UnsupportedError
-from hybriddup.shared_windows import Change, Holder, Keyed, State, Taken, state
+from hybriddup.shared_windows import Change, Keyed, State, Taken
 from hybriddup.shared_windows.opening import LEASE
 from hybriddup.testing import ContractError, check_shared_store, check_window
 from hybriddup.testing.window_posts import CONFIG, Windows, comparable, distinct_texts, nearly
 from hybriddup.testing.windows import check_second
 from hybriddup.window.window import Window
 from tests.posts import generated_posts, load_sample
-from tests.shared_windows.plain_store import Opener, PlainContent, PlainStore
+from tests.shared_windows.plain_store import UNDECIDED, LetsNamesGo, Opener, PlainContent, PlainStore
 from tests.window.plugins import nothing, with_fault
 
 
@@ -122,15 +122,6 @@ CHANGES_ANYTHING = with_fault(
 KEEPS_ALL_IN_BUCKETS = with_fault(PlainStore, "leave", nothing)
 
 
-class LetsNamesGo(PlainStore):
-    """Gives a name to whoever claims it last."""
-
-    def hold(self, holders: Sequence[Holder]) -> list[int]:
-        held = self.positions_of([one.name for one in holders])
-        taken = [one._replace(instead_of=position) for one, position in zip(holders, held, strict=True)]
-        return super().hold(taken)
-
-
 class TimeGoesBack(PlainStore):
     """Takes any time."""
 
@@ -192,22 +183,9 @@ def test_posts_that_may_have_been_decided_are_not_sent_again_unasked() -> None:
     assert "duplicate" not in told
 
 
-def lose_connection(*_: object) -> list[State]:
-    raise StoreError("the connection is lost")
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The clock of leases, which goes on only while a process waits."""
-    now = [0.0]
-    monkeypatch.setattr(state, "monotonic", lambda: now[0])
-    monkeypatch.setattr(state, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
-    return now
-
-
 def test_posts_of_a_process_that_ended_are_waited_for_once(clock: list[float]) -> None:
     posts = [text for text in generated_posts(5, 60) if len(text) > 20]
-    opener = Opener(with_fault(PlainStore, "change", lose_connection))
+    opener = Opener(UNDECIDED)
     with opener("ended") as ended, pytest.raises(StoreError):
         ended.add_many(posts)
     opener.make = PlainStore
@@ -225,7 +203,7 @@ def test_posts_of_a_process_that_ended_hide_no_kept_post() -> None:
     opener = Opener()
     with opener("crowd", config=CONFIG) as window:
         assert window.add("乙乙" + text[2:-2] + "乙乙").kept
-        opener.make = with_fault(PlainStore, "change", lose_connection)
+        opener.make = UNDECIDED
         with opener("crowd", config=CONFIG) as ended, pytest.raises(StoreError):
             ended.add_many([text[:-1] + chr(0x6000 + place) for place in range(300)])
         assert not window.add(text).kept

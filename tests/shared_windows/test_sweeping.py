@@ -10,36 +10,16 @@ from typing import Any
 import pytest
 
 from hybriddup.errors import StoreError
-from hybriddup.shared_windows import Change, Keyed, State, state
+from hybriddup.shared_windows import Change, Keyed, State
 from hybriddup.shared_windows.opening import LEASE
 from hybriddup.shared_windows.state import LEASES_UNTIL_SWEPT
 from hybriddup.testing.window_posts import CONFIG, distinct_texts, nearly
 from hybriddup.window import Decision, Window
-from tests.shared_windows.plain_store import Opener, PlainContent, PlainStore
-from tests.window.plugins import with_fault
+from tests.shared_windows.plain_store import UNCOUNTED, UNDECIDED, Opener, PlainContent, PlainStore
 
 PATIENCE = LEASES_UNTIL_SWEPT * LEASE
 TEXTS = distinct_texts(12)
 NAME = "plain://window"
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The clock of leases, which goes on when a process waits, and waits for nothing."""
-    now = [0.0]
-    monkeypatch.setattr(state, "monotonic", lambda: now[0])
-    monkeypatch.setattr(state, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
-    return now
-
-
-def loses(*_: object) -> Any:
-    raise StoreError("the connection is lost")
-
-
-UNDECIDED = with_fault(PlainStore, "change", loses)
-"""A process that ends before its posts are decided."""
-UNCOUNTED = with_fault(PlainStore, "finish", loses)
-"""A process that ends when its posts are decided."""
 
 
 class Opened:

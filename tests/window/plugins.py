@@ -14,6 +14,9 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.spec import hookimpl
 from hybriddup.window import Window
 
+LEARN_AT = 60
+"""Posts after which windows learn in tests with the fixture `learns_early`."""
+
 
 def plugin(component: Any, role: str = "block_index", name: str = "own") -> ModuleType:
     module = ModuleType("tests_window")

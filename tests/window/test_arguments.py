@@ -158,11 +158,6 @@ def test_a_text_without_a_value_is_an_empty_one_as_in_a_run(nothing: Any) -> Non
     assert kept == hybriddup.dedupe(posts, config="weibo").kept
 
 
-def test_a_post_without_the_field_text_is_an_error_as_in_a_run() -> None:
-    with Window.open(None, CONFIG) as window, pytest.raises(InputError, match="it has no 'text'"):
-        window.add({"id": 1})
-
-
 @pytest.mark.ordinary_user
 @pytest.mark.parametrize("read_only", [True, False])
 @pytest.mark.parametrize("what", ["the directory", "the one around it", "the file"])

@@ -174,25 +174,14 @@ def test_windows_with_keys_of_plugins_are_opened_again(component: Any, has_recor
     assert decisions == decide(texts, 50, OWN, plugins=[plugin(component)])[0]
 
 
-class TooManyKeys(Thirds):
-    """Says that there are fewer keys than there are."""
-
-    n_keys = 2
-
-
-class TooLargeKeys(Thirds):
-    """Says that keys are smaller than they are."""
-
-    key_bits = 32
-
-
 @pytest.mark.parametrize(
-    ("component", "message"), [(TooManyKeys, "at most 2 keys of a text"), (TooLargeKeys, r"keys below 2\*\*32")]
+    ("promise", "message"),
+    [({"n_keys": 2}, "at most 2 keys of a text"), ({"key_bits": 32}, r"keys below 2\*\*32")],
 )
 def test_keys_that_are_not_as_they_were_said_to_be_are_an_error(
-    component: type[BlockIndex], message: str, tmp_path: Any
+    promise: dict[str, int], message: str, tmp_path: Any
 ) -> None:
-    with Window.open(tmp_path, OWN, plugins=[plugin(component)]) as window:
+    with Window.open(tmp_path, OWN, plugins=[plugin(type("Own", (Thirds,), promise))]) as window:
         with pytest.raises(PluginError, match=message):
             window.add(crowded_texts(1)[0])
         assert window.stats().n_posts == 0

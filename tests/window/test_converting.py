@@ -15,10 +15,11 @@ from hybriddup.run.recipe import pack_arrays
 from hybriddup.window import Window
 from hybriddup.window.derived import deriving
 from hybriddup.window.stores.sqlite_queries import insert_meta
-from tests.window.plugins import state_of
+from tests.window.plugins import LEARN_AT, state_of
 from tests.window.stores import FILE
-from tests.window.test_learning import COSINE, LEARN_AT, comparing_by, greetings, scores, texts
+from tests.window.test_learning import COSINE, comparing_by, greetings, scores, texts
 
+pytestmark = pytest.mark.usefixtures("learns_early")
 TO_6 = """
     ALTER TABLE posts DROP COLUMN copies;
     DROP TABLE renewals;
@@ -33,12 +34,6 @@ TO_5 = """
     PRAGMA user_version = 5;
 """
 POSTS = [{"id": place, "text": text} for place, text in enumerate(greetings(LEARN_AT + 60))]
-
-
-@pytest.fixture(autouse=True)
-def _learn_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("maintenance", "learning"):
-        monkeypatch.setattr(f"hybriddup.window.{module}.FIT_AT", LEARN_AT)
 
 
 def answers(folder: Path) -> list[Any]:

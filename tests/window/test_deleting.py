@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -19,7 +18,6 @@ from hybriddup.window.records import StoredPost
 from hybriddup.window.stores import sqlite_queries
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.posts import load_sample
-from tests.processes import python
 from tests.window.reference_window import CONFIG
 from tests.window.stores import WITHOUT_RECORDS, change
 
@@ -174,28 +172,6 @@ def test_a_text_that_a_reader_needed_at_a_crash_goes_when_the_window_is_opened(t
     assert holds(tmp_path / "crashed", "secret")
     with Window.open(tmp_path / "crashed", CONFIG):
         check_gone(tmp_path / "crashed")
-
-
-DELETES = """
-import sys
-from hybriddup.window import Window
-from tests.window.test_deleting import CONFIG
-
-window = Window.open(sys.argv[1], CONFIG)
-assert window.delete("gone")
-print("deleted", flush=True)
-sys.stdin.read()
-"""
-
-
-def test_nothing_is_left_of_a_deleted_text_after_a_kill(tmp_path: Path) -> None:
-    with_secret(tmp_path / "w", LONG).close()
-    command = [*python(), "-c", DELETES, str(tmp_path / "w")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "deleted\n"
-        process.kill()
-    check_gone(tmp_path / "w")
 
 
 def test_nothing_is_left_of_texts_in_pages_that_are_free(tmp_path: Path) -> None:

@@ -88,16 +88,6 @@ def test_a_clock_that_was_ahead_once_does_little(open_window: Callable[..., Wind
         assert window.stats().n_expired == 5
 
 
-def test_one_wrong_time_does_not_make_an_archive_late(open_window: Callable[..., Window], clock: list[float]) -> None:
-    clock[0] = NOW + SEVENTY_YEARS
-    archive = [{"text": 9 * chr(0x4E00 + place), "created_at": NOW + place * DAY / 5} for place in range(45)]
-    with open_window(time="event") as window:
-        window.add_many(archive[:10])
-        window.add({"text": "of today", "created_at": clock[0]})
-        assert [window.add(post).decision for post in archive[10:] for _ in "ab"] == ["kept", "duplicate"] * 35
-        assert window.stats().n_late == 0
-
-
 @pytest.mark.parametrize("gap", [1 * DAY, 3 * DAY, 30 * DAY, 400 * DAY])
 def test_after_a_pause_posts_are_decided_as_they_should_be(
     gap: float, open_window: Callable[..., Window], clock: list[float]

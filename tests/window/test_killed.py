@@ -6,13 +6,12 @@ import json
 import multiprocessing
 import os
 import signal
-import sqlite3
 import stat
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from time import monotonic, sleep
@@ -26,7 +25,7 @@ from hybriddup.window import Decision, StoredPost, Window
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.processes import python
 from tests.window.reference_window import CONFIG
-from tests.window.stores import posts
+from tests.window.stores import check_file, posts
 
 KILLS = int(os.environ.get("HYBRIDDUP_KILLS", "50"))
 POSTS_A_BATCH = 16
@@ -206,14 +205,6 @@ def check_posts(folder: Path, n_acknowledged: int) -> None:
     assert store.posts(np.arange(first, end)) == expected
     assert store.find_ids(list(range(first, end + 1))) == [*expected, None]
     store.close()
-
-
-def check_file(folder: Path) -> None:
-    """SQLite finds the file sound, and there is no gap in the positions."""
-    with closing(sqlite3.connect(folder / "posts.sqlite3")) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        lowest, highest, n = connection.execute("SELECT min(position), max(position), count(*) FROM posts").fetchone()
-        assert n == 0 or highest - lowest + 1 == n
 
 
 @pytest.mark.parametrize("rounds", [4, pytest.param(60, marks=[pytest.mark.slow, pytest.mark.timeout(600)])])

@@ -17,11 +17,11 @@ from hybriddup.window.derived import DerivedState
 from hybriddup.window.derived.kept_posts import KeptColumns
 from hybriddup.window.stores import LEARNED, RECIPE
 from hybriddup.window.stores.sqlite import SqliteStore
-from tests.window.plugins import plugin, state_of
+from tests.window.plugins import LEARN_AT, plugin, state_of
 from tests.window.reference_window import CONFIG
 from tests.window.stores import WITHOUT_RECORDS, change
 
-LEARN_AT = 60
+pytestmark = pytest.mark.usefixtures("learns_early")
 WORDS = ["rain", "paper", "winter", "concert", "bridge", "summer", "price", "closed", "number", "open"]
 PROBE = "rain paper rain bridge price"
 
@@ -34,12 +34,6 @@ def comparing_by(use: str, **options: Any) -> dict[str, Any]:
 
 COSINE = comparing_by("cosine")
 FITTED = COSINE | {"weighter": {"use": "tfidf"}, "blocks": {"use": "shingles"}}
-
-
-@pytest.fixture(autouse=True)
-def _learn_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("maintenance", "learning"):
-        monkeypatch.setattr(f"hybriddup.window.{module}.FIT_AT", LEARN_AT)
 
 
 def texts(n: int) -> list[str]:

@@ -129,47 +129,6 @@ def add_all(index: LiveIndex, texts: Batch) -> None:
     index.add(texts, np.ones(len(texts), np.bool_))
 
 
-EXACT = {"scan": Scan, "blocks": blocks, "probing": probing}
-
-
-@given(data=st.data(), use=st.sampled_from(sorted(EXACT)), as_lists=st.booleans(), bits=st.sampled_from([64, 128]))
-def test_exact_indexes_equal_brute_force(data: st.DataObject, use: str, as_lists: bool, bits: int) -> None:
-    rng, keys = np.random.default_rng(data.draw(st.integers(0, 2**32))), prepared(EXACT[use](), bits)
-    size = WindowSize(data.draw(st.sampled_from([1, 10, 300])), bits, n_first=data.draw(st.sampled_from([None, 1])))
-    index = LiveLists(size, keys) if as_lists else make_live_index(keys, size)
-    position, edge = 0, 0
-    texts: list[tuple[int, int, int]] = []
-    for _ in range(data.draw(st.integers(1, 12))):
-        size_, gap = data.draw(st.integers(0, 80)), data.draw(st.sampled_from([1, 3, 70_000, 2**40]))
-        numbers = clustered_numbers(rng, size_, bits, 4, n_patterns=2)
-        positions = (position + np.cumsum(rng.integers(1, gap + 1, size_))).tolist()
-        lengths = rng.integers(3, 9, size_).tolist()
-        limits = make_limits(
-            size_, lengths=lengths, max_hamming_distances=[length // 2 - 1 for length in lengths], max_partner_lengths=7
-        )
-        batch = with_keys(make_prints(numbers, bits, positions=positions, limits=limits), None, keys)
-        expected = brute_force(texts, list(zip(positions, numbers, lengths, strict=True)))
-        assert triples(index, batch) == expected
-        add_all(index, batch)
-        texts += zip(positions, numbers, lengths, strict=True)
-        position = positions[-1] if positions else position
-        edge = max(edge, data.draw(st.sampled_from([edge, position - 5, position - 40 * gap, position + 1])))
-        index.forget_before(edge)
-        texts = [text for text in texts if text[0] >= edge]
-        assert index.n_texts == len(texts)
-
-
-def brute_force(earlier: list[tuple[int, int, int]], later: list[tuple[int, int, int]]) -> list[Triple]:
-    """Pairs of texts (position, number, length) within their limits, by the rule in plain Python."""
-    pairs = []
-    for position, number, length in later:
-        for other_position, other, other_length in earlier:
-            distance, shorter = (number ^ other).bit_count(), min(length, other_length)
-            if distance <= shorter // 2 - 1 and max(length, other_length) <= 7:
-                pairs.append((other_position, position, distance))
-    return pairs
-
-
 @pytest.mark.parametrize("keys", [Scan(), blocks(), FewKeys()], ids=["scan", "tables", "lists"])
 def test_sketches_rule_out_what_lacks_characters(keys: BlockIndex) -> None:
     index = make_live_index(prepared(keys), WindowSize(10, 64, sketched=True))

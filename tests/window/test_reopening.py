@@ -22,10 +22,11 @@ from hybriddup.window import Window
 from hybriddup.window.derived import DerivedState, deriving, kept_records
 from hybriddup.window.derived.kept_posts import KeptColumns
 from hybriddup.window.maintenance import STALE
+from hybriddup.window.state import WindowState
 from hybriddup.window.stores import sqlite_queries
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.posts import generated_posts
-from tests.window.plugins import plugin, state_of
+from tests.window.plugins import nothing, plugin, state_of
 from tests.window.reference_window import CONFIG
 from tests.window.stores import FILE, WITHOUT_RECORDS, change
 from tests.window.test_batches import OWN, FewColumns
@@ -313,21 +314,23 @@ def test_an_error_while_memory_is_derived_leaves_no_gap(folder: Path, monkeypatc
     assert answers(folder) == derived(folder)
 
 
+@pytest.mark.parametrize(
+    ("kind", "method", "does"), [(WindowState, "remember", nothing), (DerivedState, "add", DerivedState.add)]
+)
 def test_an_interrupt_before_memory_has_followed_loses_nothing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, forbid_texts: Callable[[], None]
+    folder: Path, monkeypatch: pytest.MonkeyPatch, forbid_texts: Callable[[], None], kind: type, method: str, does: Any
 ) -> None:
-    add = DerivedState.add
-
-    def interrupted(derived: DerivedState, columns: KeptColumns, *looked_up: Any) -> None:
-        add(derived, columns, *looked_up)
+    def interrupted(*given: Any) -> None:
+        does(*given)
         raise KeyboardInterrupt
 
     with Window.open(folder, CONFIG, horizon=1e9) as window:
         with monkeypatch.context() as patched:
-            patched.setattr(DerivedState, "add", interrupted)
+            patched.setattr(kind, method, interrupted)
             with pytest.raises(KeyboardInterrupt):
-                window.add_many(["a text of its own", "nothing like the others"])
-        assert not window.add("a text of its own").kept
+                window.add_many([{"id": "a", "text": "a text of its own"}, "nothing like the others"])
+        assert window.add("a text of its own").duplicate_of == "a"
+        assert window.add({"id": "a", "text": "a text of its own"}).repeated
         window.add_many(texts_of(520, 20))
     expected = derived(folder)
     forbid_texts()
@@ -354,24 +357,20 @@ def test_memory_that_cannot_follow_is_built_anew_from_the_store(
     assert "the index is built anew from the store" in caplog.text
 
 
-def test_the_store_stops_growing_when_the_window_is_full(tmp_path: Path, forbid_texts: Callable[[], None]) -> None:
-    now, sizes = [0.0], []
-    rng = np.random.default_rng(0)
-
-    def open_window() -> Any:
-        return Window.open(tmp_path / "store", CONFIG, horizon=100.0, clock=lambda: now[0])
-
+def test_a_window_stops_growing_when_it_is_full(tmp_path: Path, forbid_texts: Callable[[], None]) -> None:
+    """Only a closed store has nothing left to be moved in it."""
+    now, sizes, rng = [0.0], [], np.random.default_rng(0)
     forbid_texts()
-    window = open_window()
-    for step in range(200):
-        window.add_many(["".join(map(chr, rng.integers(0x4E00, 0x9000, 12))) for _ in range(20)])
-        now[0] += 5.0
-        if step % 40 == 39:
-            window.close()
-            sizes.append((tmp_path / "store" / FILE).stat().st_size)
-            window = open_window()
+    for n_steps in (80, 40, 40, 40, 40):
+        memory = []
+        with Window.open(tmp_path / "store", CONFIG, horizon=100.0, clock=lambda: now[0]) as window:
+            for _ in range(n_steps):
+                now[0] += 5.0
+                window.add_many(["".join(map(chr, rng.integers(0x4E00, 0x9000, 12))) for _ in range(20)])
+                memory.append(window.stats().index_bytes)
             assert window.stats().n_kept_in_window == 20 * 20
-    window.close()
+        assert max(memory[n_steps // 2 :]) <= max(memory[: n_steps // 2])
+        sizes.append((tmp_path / "store" / FILE).stat().st_size)
     assert max(sizes[2:]) <= 1.1 * max(sizes[:2])
     assert sorted(path.name for path in (tmp_path / "store").iterdir()) == [FILE, "writer.lock"]
 

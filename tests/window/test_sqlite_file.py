@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import subprocess
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -24,33 +23,8 @@ from hybriddup.window.stores.rows import RowError, post_of, row_of, text_from
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.sqlite_file import TABLES
 from hybriddup.window.stores.sqlite_queries import insert_normalized, insert_posts, normalized_at, posts_at
-from tests.processes import python
 from tests.window.plugins import connections_made
 from tests.window.stores import post, posts
-
-LIMIT = 1_500_000
-CHILD = """
-import resource, sys
-from hybriddup.errors import StoreError
-from hybriddup.window.stores.sqlite import SqliteStore
-from tests.window.stores import posts
-
-limit = int(sys.argv[2])
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-store = SqliteStore.open(sys.argv[1])
-failures = 0
-while failures < 3:
-    n = store.next_position
-    try:
-        store.append(posts(n, 50), {"n": b"%d" % (n + 50)})
-    except StoreError as error:
-        failures += 1
-        assert store.next_position == n and store.find_ids([n, n - 1])[0] is None
-        print("error", error, flush=True)
-    else:
-        print("acknowledged", n + 50, flush=True)
-store.close()
-"""
 
 
 def limit(connection, n_pages):
@@ -84,22 +58,6 @@ def test_a_full_disk_is_an_error_until_there_is_room(tmp_path, monkeypatch):
     with closing(SqliteStore.open(tmp_path)) as store:
         assert store.next_position == n + 100
         assert store.meta("n") == b"%d" % n
-
-
-def test_a_limit_of_the_size_of_files_is_an_error_and_loses_nothing(tmp_path):
-    command = [*python(), "-c", CHILD, str(tmp_path), str(LIMIT)]
-    child = subprocess.run(command, capture_output=True, text=True, check=True)
-    lines = child.stdout.splitlines()
-    acknowledged = [int(line.split()[1]) for line in lines if line.startswith("acknowledged")]
-    assert len(acknowledged) > 3
-    assert all("posts.sqlite3" in line for line in lines if line.startswith("error"))
-    store = SqliteStore.open(tmp_path)
-    assert store.next_position == acknowledged[-1]
-    assert store.meta("n") == b"%d" % acknowledged[-1]
-    assert store.posts(np.arange(acknowledged[-1])) == posts(0, acknowledged[-1])
-    store.close()
-    with closing(sqlite3.connect(tmp_path / "posts.sqlite3")) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
 def fill(store: SqliteStore, folder: Path, n: int) -> list[int]:
