@@ -67,15 +67,15 @@ def ask(
     return asyncio.run(whole())
 
 
+async def send_all(client: httpx.AsyncClient, *requests: tuple[str, str, Any]) -> list[httpx.Response]:
+    """Return the answers to requests, one after another: the method, the address, and what is sent as JSON."""
+    return [await client.request(method, address, json=body) for method, address, body in requests]
+
+
 def answers_to(
     *requests: tuple[str, str, Any], of: Service | Limits | None = None, **options: Any
 ) -> list[httpx.Response]:
-    """Return the answers to requests, one after another: the method, the address, and what is sent as JSON."""
-
-    async def talk(client: httpx.AsyncClient) -> list[httpx.Response]:
-        return [await client.request(method, address, json=body) for method, address, body in requests]
-
-    return ask(talk, of, **options)
+    return ask(lambda client: send_all(client, *requests), of, **options)
 
 
 def refused(answer: httpx.Response) -> tuple[int, str]:

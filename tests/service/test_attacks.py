@@ -8,7 +8,9 @@ import re
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, NoReturn, TypeVar
+from types import SimpleNamespace
+from typing import Any, TypeVar
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -19,7 +21,8 @@ from hybriddup.service.limits import LARGE_BODY, Limits
 from hybriddup.service.problems import LONGEST_MESSAGE
 from hybriddup.service.service import Service
 from hybriddup.window import Decision, Post, Window
-from tests.service.support import JSON, OTHER, Decide, ask, make_service, refused, running
+from tests.service.support import JSON, OTHER, Decide, ask, make_service, refused, running, send_all
+from tests.window.plugins import nothing
 
 LONG = "a" * 50_000
 T = TypeVar("T")
@@ -215,40 +218,29 @@ def full() -> StoreError:
 def test_nobody_learns_where_the_store_is(
     caplog: pytest.LogCaptureFixture, error: HybriddupError, refusal: tuple[int, str], trouble: str | None
 ) -> None:
+    fails = Mock(side_effect=error)
+    methods = ("add_many", "get", "delete", "match", "explain", "posts", "stats")
+
     async def talk() -> list[httpx.Response]:
         service = make_service()
         async with running(service) as client:
             assert service.window is not None
             service.window.close()
-            service.window = FailingWindow(error)  # type: ignore[assignment]
-            sent = [await client.post("/v1/posts", json={"text": OTHER}) for _ in range(3)]
-            asked = [
-                await client.get("/v1/posts/a"),
-                await client.delete("/v1/posts/a"),
-                await client.get("/v1/posts"),
-                await client.get("/v1/stats"),
-                await client.post("/v1/match", json={"text": OTHER}),
-                await client.post("/v1/explain", json={"text": OTHER, "id": "a"}),
-            ]
-            assert {refused(answer) for answer in (*sent, *asked)} == {refusal}
-            assert all(int(answer.headers["retry-after"]) >= 1 for answer in (*sent, *asked))
-            return [*sent, *asked, await client.get("/readyz"), await client.get("/metrics")]
+            service.window = SimpleNamespace(close=nothing, **dict.fromkeys(methods, fails))  # type: ignore[assignment]
+            answers = await send_all(
+                client,
+                *[("POST", "/v1/posts", {"text": OTHER})] * 3,
+                *((method, "/v1/posts/a", None) for method in ("GET", "DELETE")),
+                *(("GET", f"/v1/{path}", None) for path in ("posts", "stats")),
+                ("POST", "/v1/match", {"text": OTHER}),
+                ("POST", "/v1/explain", {"text": OTHER, "id": "a"}),
+            )
+            assert {refused(answer) for answer in answers} == {refusal}
+            assert all(int(answer.headers["retry-after"]) >= 1 for answer in answers)
+            return [*answers, await client.get("/readyz"), await client.get("/metrics")]
 
     *answers, ready, metrics = asyncio.run(talk())
     assert not any("/secret" in answer.text for answer in (*answers, ready, metrics))
     assert caplog.text.count(PLACE) == 1
     if trouble is not None:
         assert (ready.status_code, trouble in ready.text) == (503, True)
-
-
-class FailingWindow:
-    def __init__(self, error: HybriddupError) -> None:
-        self.error = error
-
-    def fail(self, *_: object, **__: object) -> NoReturn:
-        raise self.error
-
-    add_many = get = delete = match = explain = posts = stats = fail
-
-    def close(self) -> None:
-        return

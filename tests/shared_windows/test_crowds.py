@@ -43,9 +43,6 @@ class Unreliable(PlainStore):
             random = Random(f"{id(self)} {number}")  # noqa: S311  faults, not secrets
             setattr(self, name, partial(self.instead, getattr(self, name), random))
 
-    def instead(self, call: Callable[..., Any], random: Random, *given: Any) -> Any:
-        raise NotImplementedError
-
 
 class Breaks(Unreliable):
     """Fails one of forty calls, before or after it is done."""

@@ -22,10 +22,9 @@ from tests.window.stores import FILE, change, post, posts
 
 
 def filled(folder, n=1000):
-    store = SqliteStore.open(folder)
-    for first in range(0, n, 100):
-        store.append(posts(first, 100))
-    store.close()
+    with closing(SqliteStore.open(folder)) as store:
+        for first in range(0, n, 100):
+            store.append(posts(first, 100))
     return folder
 
 
@@ -63,18 +62,16 @@ def test_a_reader_sees_what_the_writer_appends_and_forgets(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("version", "message"),
-    [(SCHEMA + 1, "a later version .* upgrade"), (SCHEMA - 3, "an earlier .* begin a new store")],
+    ("statement", "message"),
+    [
+        (f"PRAGMA user_version = {SCHEMA + 1}", "a later version .* upgrade"),
+        (f"PRAGMA user_version = {SCHEMA - 3}", "an earlier .* begin a new store"),
+        ("CREATE TABLE photographs (name TEXT)", "is not a window"),
+    ],
 )
-def test_tables_of_another_version_are_refused(tmp_path, version, message):
-    change(filled(tmp_path), f"PRAGMA user_version = {version}")
+def test_tables_of_another_version_or_program_are_refused(tmp_path, statement, message):
+    change(filled(tmp_path) if "version" in statement else tmp_path, statement)
     with pytest.raises(StoreError, match=message):
-        SqliteStore.open(tmp_path)
-
-
-def test_the_database_of_another_program_is_refused(tmp_path):
-    change(tmp_path, "CREATE TABLE photographs (name TEXT)")
-    with pytest.raises(StoreError, match="is not a window"):
         SqliteStore.open(tmp_path)
 
 
@@ -99,11 +96,6 @@ def test_another_program_that_locks_the_file_is_an_error_that_passes(tmp_path):
     store.close()
 
 
-def read_all(folder):
-    with closing(SqliteStore.open(folder)) as store:
-        return store.posts(np.arange(store.next_position))
-
-
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
     return (filled(tmp_path_factory.mktemp("large"), 20_000) / FILE).read_bytes()
@@ -117,8 +109,8 @@ def test_a_file_overwritten_or_cut_is_said_to_be_damaged(tmp_path, large, part, 
     (tmp_path / FILE).write_bytes(
         large[:first] + noise + large[end:] if fault == "overwritten" else large[: end * 9 // 10]
     )
-    with pytest.raises(StoreError, match="damaged"):
-        read_all(tmp_path)
+    with pytest.raises(StoreError, match="damaged"), closing(SqliteStore.open(tmp_path)) as store:
+        store.posts(np.arange(store.next_position))
 
 
 @pytest.mark.parametrize(
@@ -147,10 +139,9 @@ def test_tables_that_do_not_agree_are_said_to_be_damaged(tmp_path, statement):
 
 def test_a_post_missing_in_the_middle_is_said_to_be_damaged(tmp_path):
     change(filled(tmp_path), "DELETE FROM posts WHERE position = 500")
-    store = SqliteStore.open(tmp_path)
-    with pytest.raises(StoreError, match="the post at position 500 is missing"):
+    missing = pytest.raises(StoreError, match="the post at position 500 is missing")
+    with closing(SqliteStore.open(tmp_path)) as store, missing:
         store.posts(np.array([499, 500]))
-    store.close()
 
 
 @pytest.mark.parametrize(
