@@ -45,7 +45,6 @@ def make_service(
 async def running(service: Service, **options: Any) -> AsyncIterator[httpx.AsyncClient]:
     app = create_app(service, **options)
     service.start(lambda _: None, lambda: None)
-    assert service.opening is not None
     await service.opening
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     try:
@@ -138,7 +137,6 @@ def serving(
         text=True,
         preexec_fn=begin,
     )
-    assert process.stderr is not None
     try:
         address = line_with(process, "listening on ").split()[-1]
         if is_awaited:
@@ -152,7 +150,6 @@ def serving(
 
 def line_with(process: subprocess.Popen[str], beginning: str) -> str:
     """Return the next line of standard error with this beginning."""
-    assert process.stderr is not None
     said = []
     for line in process.stderr:
         if line.startswith(beginning):

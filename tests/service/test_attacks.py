@@ -224,7 +224,6 @@ def test_nobody_learns_where_the_store_is(
     async def talk() -> list[httpx.Response]:
         service = make_service()
         async with running(service) as client:
-            assert service.window is not None
             service.window.close()
             service.window = SimpleNamespace(close=nothing, **dict.fromkeys(methods, fails))  # type: ignore[assignment]
             answers = await send_all(

@@ -259,7 +259,6 @@ class Explorer:
 
     def check_duplicate(self, one: PostRecord, kept: dict[int, str], deleted: dict[int, int]) -> None:
         evidence, name = one.post.evidence, one.post.text
-        assert evidence is not None
         if evidence.of_position in deleted:
             assert one.post.position < deleted[evidence.of_position], f"{name} names a post that was deleted before"
             return

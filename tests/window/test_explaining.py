@@ -35,7 +35,6 @@ def sentences(n: int) -> list[str]:
 def check(window: Window, decision: Decision, text: str) -> None:
     """Fail unless the explanation of a near repeat says what the decision said."""
     evidence = decision.evidence
-    assert evidence is not None
     explained = window.explain(text, evidence.duplicate_of)
     told = (explained.hamming_distance, explained.verifier, explained.score, explained.threshold, explained.length_band)
     assert told == evidence_values(evidence)[3:]

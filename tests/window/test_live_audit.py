@@ -57,7 +57,6 @@ class Truth:
         self.n_found = self.n_missed = 0
 
     def add(self, post: Post, decision: Decision) -> None:
-        assert post.created_at is not None
         before = post.created_at if self.watermark == float("-inf") else self.watermark
         self.watermark = max(before, min(post.created_at, before + HORIZON / 2))
         if decision.evidence is not None:
@@ -185,8 +184,6 @@ def test_the_interval_allows_for_posts_that_take_too_long() -> None:
             window.add(text)
         slow = window.stats()
     assert (quick.audit.n_unknown, slow.audit.n_unknown, slow.audit.n_missed) == (0, 4, 0)
-    assert quick.recall_interval is not None
-    assert slow.recall_interval is not None
     assert slow.recall_interval[0] < slow.audit.n_found / (slow.audit.n_found + 4) < quick.recall_interval[1] == 1.0
 
 
