@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -94,17 +95,13 @@ def test_a_conversion_that_is_broken_off_is_made_again(
     converted: tuple[Path, list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, expected = converted
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
     for name in (
         "hybriddup.window.stores.sqlite_file.transaction",
         "hybriddup.window.stores.sqlite_queries.count_old_copies",
         "hybriddup.window.stores.sqlite.remove_old_files",
     ):
         with monkeypatch.context() as patched:
-            patched.setattr(name, interrupted)
+            patched.setattr(name, Mock(side_effect=KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
                 Window.open(store, "weibo", counts=True)
     assert answers(store) == expected
@@ -116,12 +113,8 @@ def test_old_texts_that_cannot_be_deleted_are_an_error(
     """The text of a post that is deleted later would stay there. Other files in the directory are not touched."""
     store, expected = converted
     (store / "derived" / "notes.txt").write_text("mine")
-
-    def fail(*_: object, **__: object) -> None:
-        raise OSError(5, "Input/output error")
-
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "unlink", fail)
+        patched.setattr(Path, "unlink", Mock(side_effect=OSError(5, "Input/output error")))
         with pytest.raises(StoreError, match="derived cannot be deleted"):
             Window.open(store, "weibo")
     assert answers(store) == expected

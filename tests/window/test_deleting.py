@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -205,15 +206,12 @@ def test_a_text_is_erased_that_memory_has_forgotten_and_the_store_has_not(tmp_pa
 
 
 def test_a_text_that_cannot_be_overwritten_is_not_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        error = sqlite3.OperationalError("disk I/O error")
-        error.sqlite_errorcode = sqlite3.SQLITE_IOERR
-        raise error
-
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR
     with Window.open(tmp_path / "w", "weibo") as window:
         window.add_many([{"id": "gone", "text": UNWANTED}, *distinct(5, 3)])
         with monkeypatch.context() as patched:
-            patched.setattr(sqlite_queries, "delete_post", full)
+            patched.setattr(sqlite_queries, "delete_post", Mock(side_effect=error))
             with pytest.raises(StoreError, match="reading or writing failed"):
                 window.delete("gone")
         assert window.get("gone") is not None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -110,7 +111,7 @@ def test_learning_that_could_not_be_written_fails_no_batch(
         answers = window.add_many(posts)
         later = window.add_many(more)
     with Window.open(tmp_path / "cut", config) as window, monkeypatch.context() as patch:
-        patch.setattr(SqliteStore, "set_meta", refuse)
+        patch.setattr(SqliteStore, "set_meta", Mock(side_effect=StoreError("the disk is full")))
         assert window.add_many(posts) == answers
         assert window.add_many(more) == later if goes_on else True
     if not goes_on:
@@ -130,10 +131,6 @@ def test_a_verifier_that_cannot_learn_fails_no_batch(tmp_path: Path, caplog: pyt
     said = [record.getMessage() for record in caplog.records if "could not learn" in record.getMessage()]
     assert len(said) == 1
     assert "nothing to learn here" in said[0]
-
-
-def refuse(*_: object) -> None:
-    raise StoreError("the disk is full")
 
 
 def test_weights_that_were_learned_hold_though_a_verifier_cannot_learn(tmp_path: Path) -> None:
@@ -200,18 +197,14 @@ def common_in(window: Window) -> Mapping[str, list[int]]:
     return {name: array.tolist() for name, array in state_of(window).steps.components.block_index.learned().items()}
 
 
-def is_empty(what: Mapping[str, list[int]]) -> bool:
-    return not any(any(words) for words in what.values())
-
-
 def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     posts = greetings(LEARN_AT + 60)
     with Window.open(tmp_path, "weibo") as window:
         window.add_many(posts[: LEARN_AT - 1])
-        assert is_empty(common_in(window))
+        assert not any(any(words) for words in common_in(window).values())
         window.add_many(posts[LEARN_AT - 1 : LEARN_AT + 30])
         common = common_in(window)
-        assert not is_empty(common)
+        assert any(any(words) for words in common.values())
         window.add_many(posts[LEARN_AT + 30 :])
         assert common_in(window) == common
         state = state_of(window)

@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import DEFAULT, Mock
 
 import numpy as np
 import pytest
@@ -81,11 +82,8 @@ def folder(tmp_path: Path, crashed: Path) -> Path:
 @pytest.fixture
 def forbid_texts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Make it an error to derive anything from a stored text, from the call on."""
-
-    def fail(*_: object) -> None:
-        raise AssertionError("a stored text was looked at")
-
-    return lambda: monkeypatch.setattr(deriving, "prepare_stored", fail)
+    fails = Mock(side_effect=AssertionError("a stored text was looked at"))
+    return lambda: monkeypatch.setattr(deriving, "prepare_stored", fails)
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -200,12 +198,8 @@ def test_records_that_cannot_be_stored_are_derived_again(
 ) -> None:
     expected = derived(folder)
     change(folder, DAMAGES["flipped"])
-
-    def full(*_: object) -> None:
-        raise StoreError("the disk is full")
-
     with monkeypatch.context() as patched:
-        patched.setattr(SqliteStore, "put_derived", full)
+        patched.setattr(SqliteStore, "put_derived", Mock(side_effect=StoreError("the disk is full")))
         assert answers(folder) == expected
     assert "the next opening derives it again: the disk is full" in caplog.text
     assert answers(folder) == expected
@@ -290,14 +284,7 @@ def test_a_large_batch_is_stored_in_parts(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_an_error_while_memory_is_derived_leaves_no_gap(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare, n_calls = deriving.prepare_stored, [0]
-
-    def prepare_some(*given: Any) -> Any:
-        n_calls[0] += 1
-        if n_calls[0] == 2:
-            raise StoreError("the disk is gone")
-        return prepare(*given)
-
+    prepare_some = Mock(wraps=deriving.prepare_stored, side_effect=[DEFAULT, StoreError("the disk is gone")])
     with Window.open(folder, CONFIG, horizon=1e9) as window:
         state = state_of(window)
         change(folder, WITHOUT_RECORDS)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -111,10 +112,8 @@ def test_what_is_moved_is_in_the_file_alone(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_opened_again_costs_only_the_moving(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(_: Path) -> sqlite3.Connection:
-        raise sqlite3.OperationalError("too many open files")
-
-    monkeypatch.setattr("hybriddup.window.stores.sqlite.connect_again", fail)
+    fails = Mock(side_effect=sqlite3.OperationalError("too many open files"))
+    monkeypatch.setattr("hybriddup.window.stores.sqlite.connect_again", fails)
     with caplog.at_level("WARNING", "hybriddup"), closing(SqliteStore.open(tmp_path)) as store:
         fill(store, tmp_path, 30)
         assert store.next_position == 1500

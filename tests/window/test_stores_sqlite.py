@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 from contextlib import closing
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -220,12 +221,8 @@ def test_ids_whose_hashes_are_equal_are_told_apart(tmp_path, monkeypatch):
 def test_an_interruption_just_after_the_commit_leaves_memory_and_file_in_agreement(tmp_path, monkeypatch, step):
     store = SqliteStore.open(tmp_path)
     store.append(posts(0, 10))
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
-        patch.setattr(ids_module.HashTable, step, interrupted)
+        patch.setattr(ids_module.HashTable, step, Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             store.append(posts(10, 10))
     assert store.next_position == 20
