@@ -115,11 +115,8 @@ def test_the_plain_store_keeps_the_contract_of_shared_stores() -> None:
     check_shared_store(lambda name, needs: PlainStore(contents[name], needs.words))
 
 
-GIVES_TWICE = with_fault(PlainStore, "take", lambda right, n: right(n)._replace(first=0))
-CHANGES_ANYTHING = with_fault(
-    PlainStore, "change", lambda right, changes: right([one._replace(expected=frozenset(State)) for one in changes])
-)
-KEEPS_ALL_IN_BUCKETS = with_fault(PlainStore, "leave", nothing)
+def change_anything(right: Callable[..., list[State]], changes: Sequence[Change]) -> list[State]:
+    return right([one._replace(expected=frozenset(State)) for one in changes])
 
 
 class TimeGoesBack(PlainStore):
@@ -133,10 +130,10 @@ class TimeGoesBack(PlainStore):
 @pytest.mark.parametrize(
     ("broken", "clause"),
     [
-        (GIVES_TWICE, "no position is given twice"),
-        (CHANGES_ANYTHING, "only if it is as expected"),
+        (with_fault(PlainStore, "take", lambda right, n: right(n)._replace(first=0)), "no position is given twice"),
+        (with_fault(PlainStore, "change", change_anything), "only if it is as expected"),
         (LetsNamesGo, "the first to claim a name holds it"),
-        (KEEPS_ALL_IN_BUCKETS, "removed from the named buckets"),
+        (with_fault(PlainStore, "leave", nothing), "removed from the named buckets"),
         (TimeGoesBack, "never goes back by itself"),
     ],
 )

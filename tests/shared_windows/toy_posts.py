@@ -180,10 +180,6 @@ class Content(NamedTuple):
         at = one.post.position
         return self._replace(records=(*self.records[:at], one, *self.records[at + 1 :]))
 
-    def seen(self) -> set[int]:
-        """Return the positions that others can know."""
-        return {position for _, position in self.holders} | self.bucket
-
 
 Access = Callable[[Content], tuple[Content, Any]]
 

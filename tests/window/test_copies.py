@@ -6,6 +6,7 @@ import logging
 import sqlite3
 from collections import Counter
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,17 +23,6 @@ FIRST, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈�
 OTHER = "明天下雨吗，要不要带伞出门"
 
 
-class Moments:
-    """A clock that goes on by a minute, or so many seconds, each time it is looked at."""
-
-    def __init__(self, seconds: float = 60) -> None:
-        self.now, self.seconds = 1e9, seconds
-
-    def __call__(self) -> float:
-        self.now += self.seconds
-        return self.now
-
-
 @pytest.fixture(params=["memory", "file"])
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
     return tmp_path / "window" if request.param == "file" else None
@@ -44,7 +34,7 @@ def post(name: str, text: str, author: object = None) -> dict[str, object]:
 
 
 def test_a_kept_post_says_how_often_when_and_by_whom_it_was_posted(path: Path | None) -> None:
-    with Window.open(path, clock=Moments(), authors="user.id") as window:
+    with Window.open(path, clock=count(1e9, 60).__next__, authors="user.id") as window:
         window.add(post("a", FIRST, "ann"))
         window.add_many([post("b", NEARLY, 7), post("c", OTHER, "bo"), post("d", FIRST, "ann")])
         window.add(post("e", FIRST, "7"))
@@ -73,7 +63,7 @@ def test_without_authors_none_are_stored(path: Path | None) -> None:
 
 
 def test_without_counts_none_are_stored_or_shown(path: Path | None) -> None:
-    with Window.open(path, {"window": {"renew": True}}, clock=Moments(12_000)) as window:
+    with Window.open(path, {"window": {"renew": True}}, clock=count(1e9, 12_000).__next__) as window:
         window.add(post("a", FIRST, "ann"))
         window.add(post("b", NEARLY))
         assert window.get("a").time == window.get("b").time
@@ -111,14 +101,14 @@ def test_the_first_opening_with_counts_counts_the_copies_that_are_there(
     monkeypatch.setattr(sqlite_queries, "READ_TOGETHER", 7)
     caplog.set_level(logging.INFO, "hybriddup")
     options: dict[str, Any] = {"config": {"window": settings}, "horizon": "9d", "workers": 1}
-    with Window.open(None, clock=Moments(7000), counts=True, **options) as window:
+    with Window.open(None, clock=count(1e9, 7000).__next__, counts=True, **options) as window:
         add_again(window)
         expected = seen(window)
-    with Window.open(tmp_path, clock=Moments(7000), **options) as window:
+    with Window.open(tmp_path, clock=count(1e9, 7000).__next__, **options) as window:
         add_again(window)
     with monkeypatch.context() as patched:
-        count = sqlite_queries.count_old_copies
-        patched.setattr(sqlite_queries, "count_old_copies", lambda connection: (count(connection), 1 / 0))
+        count_old = sqlite_queries.count_old_copies
+        patched.setattr(sqlite_queries, "count_old_copies", lambda connection: (count_old(connection), 1 / 0))
         with pytest.raises(ZeroDivisionError):
             Window.open(tmp_path, counts=True, **options)
     with Window.open(tmp_path, read_only=True, counts=True, **options) as reader:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -86,13 +87,6 @@ def test_an_unknown_scheme_is_refused_without_repeating_the_url() -> None:
     assert "coop-secret" not in str(caught.value)
 
 
-def raise_from(error: Exception, cause: Exception | None) -> Any:
-    def open_window(*_: object) -> Any:
-        raise error from cause
-
-    return SimpleNamespace(open_window=open_window)
-
-
 @pytest.mark.parametrize(
     ("error", "cause", "expected", "message"),
     [
@@ -107,7 +101,8 @@ def raise_from(error: Exception, cause: Exception | None) -> Any:
 def test_what_opening_says_never_repeats_a_password(
     error: Exception, cause: Exception | None, expected: type[Exception], message: str
 ) -> None:
-    failing = plugin(raise_from(error, cause), "window", "carrier")
+    error.__cause__ = cause
+    failing = plugin(SimpleNamespace(open_window=Mock(side_effect=error)), "window", "carrier")
     with pytest.raises(expected) as caught:
         Window.open(WITH_SECRETS, CONFIG, plugins=[failing])
     assert str(caught.value).endswith(message)
