@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import NO_KEY, UInt64s
 from hybriddup.errors import ConfigError
-from hybriddup.kernels.search.pair_limits import length_class, text_columns
+from hybriddup.kernels.search.pair_limits import text_columns
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.steps.candidates import Batch
@@ -19,7 +19,6 @@ from hybriddup.window.index import LiveIndex, WindowSize, live_indexes
 from hybriddup.window.index.live_indexes import LiveLists, LiveScan, LiveTables, make_live_index
 from hybriddup.window.index.text_ring import MAX_PARTNER_LENGTH, find_partners
 from tests.builders import Fingerprints, clustered_numbers, make_limits, make_prints
-from tests.inner_kernels import from_python
 from tests.window.live_indexes import WINDOW, Oracle, check_live_index, check_look_up, some_texts, with_keys
 
 Triple = tuple[int, int, int]
@@ -231,12 +230,6 @@ def test_no_text_that_may_match_is_shorter_or_has_a_larger_limit(
         row = min(later, MAX_PARTNER_LENGTH)
         assert max_distances[row] >= max((limit for limit, _ in of_shorter), default=-1)
         assert shortest[row] <= min((length for _, length in of_shorter), default=later)
-
-
-@given(st.integers(0, 2**31 - 1), st.integers(0, 2**20))
-def test_a_longer_length_has_no_smaller_class(length: int, more: int) -> None:
-    assert 0 <= from_python(length_class)(length) <= from_python(length_class)(length + more) <= 255
-    assert from_python(length_class)(length % 32) == length % 32
 
 
 @pytest.mark.parametrize(("most", "n_removed"), [(9, 1), (1000, 100)], ids=["crowded", "all are read"])
