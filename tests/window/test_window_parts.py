@@ -14,7 +14,7 @@ from hybriddup.window import Window
 from hybriddup.window.derived.kept_posts import KeptPosts
 from hybriddup.window.event_time import STEPS, Edges
 from hybriddup.window.hash_table import HashTable
-from hybriddup.window.preparing import EarlierTexts
+from hybriddup.window.preparing import EarlierTexts, exact_keys, hash_keys
 from hybriddup.window.stores.ids import hash_ids
 from tests.window.plugins import state_of
 from tests.window.reference_window import CONFIG
@@ -60,6 +60,18 @@ def test_numbers_of_kept_posts_stay_when_columns_are_moved() -> None:
         numbers = np.arange(kept.first_number, start + 500)
         assert kept.positions_of(numbers).tolist() == (3 * numbers).tolist()
         assert len(numbers) == len(kept)
+
+
+def test_texts_without_tokens_are_known_by_what_was_sent() -> None:
+    """A text with tokens never equals one without, whatever they are."""
+    says = np.array([False, False, False, True, True])
+    texts = (["", "!", "!", "ab", "x"], ["x", "!!", "!!!", "AB", "X"], says, np.arange(7, 12))
+    keys = exact_keys(*texts, "compare")
+    assert keys[1] == keys[2]
+    assert keys[3:] == [(True, "ab"), (True, "x")]
+    assert len(set(hash_keys(keys).tolist())) == 4
+    assert exact_keys(*texts, "keep")[1:] == keys[1:]
+    assert exact_keys(*texts, "keep")[0] != keys[0]
 
 
 @given(steps_of_time)
