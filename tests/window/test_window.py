@@ -76,6 +76,10 @@ def test_a_post_matches_until_it_is_as_old_as_the_horizon() -> None:
         ({"text": "a", "id": "#7"}, "post 1: ids such as '#7' are reserved for posts without an id"),
         ({"text": "a", "id": "é" * 256 + "e"}, "post 1: 'id' has 513 bytes, and 512 are allowed"),
         ("a text", "post 1 .* has no created_at"),
+        *(
+            ({"text": "a", "created_at": written}, "post 1: 'created_at' must be seconds or milliseconds since 1970")
+            for written in (10**400, 10**5000, float("nan"), "", "9" * 400, [1])
+        ),
     ],
 )
 def test_what_is_no_post_is_named_and_nothing_of_the_batch_is_decided(post: object, words: str) -> None:
