@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,10 +149,6 @@ class PairLimits(NamedTuple):
     """float32[n]: common characters required per character of a pair's longer text, in addition to those that
     `common_of_shorter` requires."""
 
-    def take(self, chosen: Int64s | Bools | slice) -> PairLimits:
-        """Return the limits of the chosen texts, in the order given."""
-        return PairLimits._make(column[chosen] for column in self)
-
 
 class NearPairs(NamedTuple):
     """Distinct pairs that share a block key and are within their limits, sorted by later text, then by earlier text."""
@@ -173,7 +169,20 @@ class NearPairs(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CandidatePairs:
+class Columns:
+    """Base class of dataclasses with arrays of equal length as fields, which have one element per row."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(getattr(self, fields(self)[0].name))
+
+    def take(self, chosen: Int64s | Bools | slice) -> Self:
+        """Return the chosen rows, in the order given."""
+        return type(self)(*(getattr(self, column.name)[chosen] for column in fields(self)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidatePairs(Columns):
     """Pairs of texts with similar fingerprints, to be verified, in any order.
 
     If several later texts are equal, there are separate pairs for each of them.
@@ -186,16 +195,9 @@ class CandidatePairs:
     hamming_distances: Int32s
     """int32[n_pairs]: number of differing bits, 0 to the fingerprint's width."""
 
-    def __len__(self) -> int:
-        return len(self.earlier)
-
-    def take(self, chosen: Int64s | Bools | slice) -> CandidatePairs:
-        """Return the chosen pairs, in the order given."""
-        return CandidatePairs(self.earlier[chosen], self.later[chosen], self.hamming_distances[chosen])
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VerifiedPairs:
+class VerifiedPairs(Columns):
     """Candidate pairs accepted by the verifier of their length band, with the score of each pair and its evidence."""
 
     earlier: Int64s
@@ -209,16 +211,9 @@ class VerifiedPairs:
     length_bands: Int32s
     """int32[n_pairs]: index of the length band of the pair's shorter text."""
 
-    def __len__(self) -> int:
-        return len(self.earlier)
-
     def of(self, pairs: CandidatePairs) -> VerifiedPairs:
         """Return a copy whose `earlier` and `later` are from ``pairs``; scores and evidence stay the same."""
         return replace(self, earlier=pairs.earlier, later=pairs.later)
-
-    def take(self, chosen: Int64s | Bools) -> VerifiedPairs:
-        """Return the chosen pairs, in the order given."""
-        return VerifiedPairs(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
 class LabeledPairs(NamedTuple):
