@@ -169,7 +169,7 @@ class NearPairs(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Columns:
+class Rows:
     """Base class of dataclasses with arrays of equal length as fields, which have one element per row."""
 
     def __len__(self) -> int:
@@ -182,7 +182,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CandidatePairs(Columns):
+class CandidatePairs(Rows):
     """Pairs of texts with similar fingerprints, to be verified, in any order.
 
     If several later texts are equal, there are separate pairs for each of them.
@@ -197,7 +197,7 @@ class CandidatePairs(Columns):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VerifiedPairs(Columns):
+class VerifiedPairs(Rows):
     """Candidate pairs accepted by the verifier of their length band, with the score of each pair and its evidence."""
 
     earlier: Int64s

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar, overload
 import numpy as np
 
 from hybriddup.data.corpus import Corpus, take_ids
-from hybriddup.data.records import Bools, Columns, Float64s, Int32s, Int64s, Removed
+from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, Removed, Rows
 
 EQUAL = "equal"
 """Verifier name in results for exact repeats, whose normalized texts are equal."""
@@ -22,7 +22,7 @@ REASONS = {True: "exact", False: "near"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RemovedColumns(Columns):
+class RemovedColumns(Rows):
     """Removed posts as columns of numbers, in input order."""
 
     posts: Int64s

@@ -35,15 +35,11 @@ def read_pairs(
     file: str, registry: Registry, options: ReadOptions, fields: PairFields
 ) -> tuple[LabeledPairs, list[BadRecord]]:
     """Return the labeled pairs of a file, and its bad records; raise InputError if it has no usable pair."""
-    pairs: list[tuple[str, str, bool]] = []
-    bad: list[BadRecord] = []
+    found: list[tuple[str, str, bool] | BadRecord] = []
     with open_inputs([file], registry, options) as inputs:
         with suppress(TextColumnError):
-            for found in _read(inputs, file, fields):
-                if isinstance(found, BadRecord):
-                    bad.append(found)
-                else:
-                    pairs.append(found)
+            found = list(_read(inputs, file, fields))
+        pairs = [one for one in found if not isinstance(one, BadRecord)]
         if not pairs:
             faults = (absent_field(inputs, name, as_text=name != fields.label) for name in fields)
             fault = next(filter(None, faults), "")
@@ -52,7 +48,7 @@ def read_pairs(
                 f"{', '.join(LABELS)}{'; ' + fault if fault else ''}."
             )
     a, b, labels = zip(*pairs, strict=True)
-    return LabeledPairs(a, b, np.array(labels, np.bool_)), bad
+    return LabeledPairs(a, b, np.array(labels, np.bool_)), [one for one in found if isinstance(one, BadRecord)]
 
 
 def _read(inputs: Inputs, file: str, fields: PairFields) -> Iterator[tuple[str, str, bool] | BadRecord]:

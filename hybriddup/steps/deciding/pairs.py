@@ -8,17 +8,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from hybriddup.data.records import (
-    Bools,
-    CandidatePairs,
-    Columns,
-    Int8s,
-    Int32s,
-    Int64s,
-    NearPairs,
-    UInt64s,
-    VerifiedPairs,
-)
+from hybriddup.data.records import Bools, CandidatePairs, Int8s, Int32s, Int64s, NearPairs, Rows, UInt64s, VerifiedPairs
 from hybriddup.kernels.search.decide import IN_INDEX, OPEN
 from hybriddup.steps.candidates import Batch
 
@@ -26,11 +16,11 @@ HALF_WORD = np.uint64(32)
 NARROW = {np.dtype(np.int64): np.dtype(np.uint32), np.dtype(np.int32): np.dtype(np.int16)}
 """Maps each column type to a narrower type for storage. Positions are below 2**32, as `pair_codes` requires; distances,
 verifier indices and band indices fit into 16 bits."""
-Pairs = TypeVar("Pairs", bound=Columns)
+Pairs = TypeVar("Pairs", bound=Rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BatchPairs(Columns):
+class BatchPairs(Rows):
     """Pairs whose later text belongs to one batch, sorted by later text, then by earlier text."""
 
     earlier: Int64s

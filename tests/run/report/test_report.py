@@ -132,6 +132,14 @@ def test_posts_that_were_left_out_are_not_counted_as_kept() -> None:
     assert [bar.removeprefix("2026-11-24: ") for bar in bars_by_day(page)] == ["1 kept", "1 near repeats", "2 left out"]
 
 
+def test_lengths_and_times_are_of_the_right_posts_after_one_that_is_dropped() -> None:
+    texts = ["", PAIR[0], f"{PAIR[0]}!!"]
+    result = hybriddup.dedupe(texts, config={"without_text": "drop"})
+    page = page_of(result, times=["2026-11-24", "2026-11-25", "2026-11-26"])
+    assert f"{len(texts[2])}: 1 exact repeats" in page
+    assert "first seen 2026-11-25 · last seen 2026-11-26" in page
+
+
 def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     real: Callable[..., Any] = importlib.util.find_spec
     monkeypatch.setattr("hybriddup.run.report.page.find_spec", lambda name: None if name == "jinja2" else real(name))
