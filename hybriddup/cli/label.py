@@ -12,7 +12,7 @@ from hybriddup.cli.options import DEFAULT_CONFIG
 from hybriddup.errors import OutputError
 
 if TYPE_CHECKING:
-    from hybriddup.files.answers import AnswerFile
+    from hybriddup.files.pairs import AnswerFile
     from hybriddup.study.label_choice import Chooser
 
 LABELS: dict[str, bool | None] = {"y": True, "n": False, "u": None}
@@ -61,8 +61,8 @@ def label(
     """Show pairs of posts, and record which pairs the user labels as repeats."""
     from hybriddup.cli.summary_view import print_bad_records
     from hybriddup.config import open_session
-    from hybriddup.files.answers import AnswerFile
     from hybriddup.files.outputs import ANSWERS, Outputs
+    from hybriddup.files.pairs import AnswerFile
     from hybriddup.run.file_inputs import files_of, read_files
     from hybriddup.run.terminal import show_progress
     from hybriddup.steps.parallel import available_workers

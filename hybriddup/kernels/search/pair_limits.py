@@ -66,8 +66,7 @@ class TextColumns(NamedTuple):
     @property
     def lengths(self) -> Int32s:
         """int32[n]: the length of each text, as a view into ``facts``."""
-        lengths: Int32s = self.facts["length"]
-        return lengths
+        return self.facts["length"]
 
     @property
     def max_partner_lengths(self) -> Int32s:
