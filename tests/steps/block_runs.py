@@ -51,7 +51,7 @@ def look_up_all(
         batch = held.batch(np.arange(first, last))
         of_index, within = held.look_up(batch), group_batch(batch)
         found += triples(of_index, positions, positions[first:last])
-        near = within.pairs(np.arange(last - first), held.report, workers)
+        near = within.pairs(held.report, workers)
         found += triples(near, positions[first:last], positions[first:last])
         held.add(batch, np.ones(last - first, np.bool_))
     return sorted(found), held.report
