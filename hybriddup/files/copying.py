@@ -16,6 +16,8 @@ from hybriddup.files.text import UTF8_MARK
 
 Piece = bytes | memoryview
 """Consecutive bytes of a file."""
+PiecesOf = Callable[[BinaryIO, Source, "Choice"], Iterator[Piece]]
+"""A function that yields what to copy of an open source, with the choice of its rows."""
 
 
 class TextWriter(ABC):
@@ -26,20 +28,13 @@ class TextWriter(ABC):
 
     def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
         """Copy the records whose row is kept, in input order."""
-        self._copy(sources, target, keep, self._chosen)
+        self._copy(sources, target, keep, self._head(sources, ()), self._chosen)
 
-    def _copy(
-        self,
-        sources: Sequence[Source],
-        target: BinaryIO,
-        keep: Bools,
-        pieces_of: Callable[[BinaryIO, Source, Choice], Iterator[Piece]],
-        names: Sequence[str] = (),
-    ) -> None:
-        """Write the header, with fields of these names added, and what ``pieces_of`` yields for each source."""
+    def _copy(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, head: bytes, pieces_of: PiecesOf) -> None:
+        """Write the header ``head``, and what ``pieces_of`` yields for each source."""
         if sources and sources[0].beginning().startswith(UTF8_MARK):
             target.write(UTF8_MARK)
-        target.write(self._head(sources, names))
+        target.write(head)
         choice = Choice(keep, sources)
         for i, source in enumerate(sources, 1):
             with source.open() as stream:
@@ -73,7 +68,7 @@ class MarkingTextWriter(TextWriter):
             for record, of_record in zip(self._each(stream, source, choice), values, strict=False):
                 yield self._marked(record, dict(zip(marks.types, of_record, strict=True)), source)
 
-        self._copy(sources, target, keep, marked, list(marks.types))
+        self._copy(sources, target, keep, self._head(sources, list(marks.types)), marked)
 
     @abstractmethod
     def _each(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[bytes]:
