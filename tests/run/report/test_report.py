@@ -136,7 +136,7 @@ def test_lengths_and_times_are_of_the_right_posts_after_one_that_is_dropped() ->
     texts = ["", PAIR[0], f"{PAIR[0]}!!"]
     result = hybriddup.dedupe(texts, config={"without_text": "drop"})
     page = page_of(result, times=["2026-11-24", "2026-11-25", "2026-11-26"])
-    assert f"{len(texts[2])}: 1 exact repeats" in page
+    assert f"{len(texts[2])}: 1 near repeats" in page
     assert "first seen 2026-11-25 · last seen 2026-11-26" in page
 
 
