@@ -184,13 +184,16 @@ def read(text: str) -> Post:
 
 def arrange(text: str, tokens: list[Token], first: int, last: int) -> None:
     """Settle what is quoted, a serial number, a source and a hashtag within a sentence."""
-    if tokens[-1].part == 0:
+    if tokens[-1].part == tokens[first].part:
+        for token in tokens:
+            token.part = 0
         mark_quote(text, tokens, first, last)
     if is_serial(text, tokens, first, last):
         tokens[last].kind = "dropped"
-        _, last = bounds_of_content(tokens)
-    mark_source_at_head(text, tokens, first)
-    mark_source_at_tail(text, tokens)
+        first, last = bounds_of_content(tokens)
+    if last >= 0:
+        mark_source_at_head(text, tokens, first)
+        mark_source_at_tail(text, tokens)
     for token in tokens[first + 1 : max(last, 0)]:
         if token.kind == "tag" and not token.spelling.endswith("#"):
             token.kind, token.weight = "word", min(token.end - token.start - 1, 8) / 4
@@ -217,7 +220,8 @@ def mark_quote(text: str, tokens: list[Token], first: int, last: int) -> None:
 
 def is_serial(text: str, tokens: list[Token], first: int, last: int) -> bool:
     """Whether the last word is a number that counts posts."""
-    if tokens[last].kind != "number" or weigh_single(tokens[first:last]) < 5:
+    n_tags = sum(token.kind == "tag" for token in tokens[:last])
+    if tokens[last].kind != "number" or weigh_single(tokens[first:last]) + 2 * n_tags < 5:
         return False
     if not {token.kind for token in tokens[last + 1 :]} <= {"tag", "emoji"}:
         return False

@@ -72,6 +72,10 @@ REPEATS = {
         "转发这条微博，抽一位朋友送演唱会门票[2036345]",
         "转发这条微博，抽一位朋友送演唱会门票[2036611]",
     ),
+    "serial number after hashtags, en": (
+        "#sale #shoes #boots #winter #coats #discount #fashion #style [90930]",
+        "#sale #shoes #boots #winter #coats #discount #fashion #style [90985]",
+    ),
     "repost alone, en": ("RT @ann: the bakery gives away bread tonight", "the bakery gives away bread tonight"),
     "repost alone, zh": ("//@小李:今晚八点操场放电影，大家快来看", "今晚八点操场放电影，大家快来看"),
     "repost with a particle, zh": (
@@ -136,6 +140,11 @@ DIFFERENT = {
     ),
     "comment, zh": ("说得太对了，我们单位也是这样，天天加班到半夜//@老王:打工人太难了", "//@老王:打工人太难了"),
     "comment, es": ("Mentira, yo estuve allí y no pasó nada. RT @x: cerraron el puente", "RT @x: cerraron el puente"),
+    "comment on a title in a repost, ja": (
+        "RT @x: 勉強になることばかりで、明日からの仕事にすぐ使えそうです / “港の図書館が週末から夜も開くようになりました”",
+        "RT @y: “港の図書館が週末から夜も開くようになりました”",
+    ),
+    "number after one hashtag, en": ("#chapter 12", "#chapter 13"),
     "mention in a sentence, en": ("Happy birthday @anna", "Happy birthday @tom"),
     "mention in a sentence, de": ("Danke @lena für die Hilfe gestern", "Danke @jonas für die Hilfe gestern"),
     "link as content, en": ("New post on my blog: https://a.io/tea", "New post on my blog: https://a.io/bread"),
