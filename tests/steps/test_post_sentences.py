@@ -141,7 +141,7 @@ DIFFERENT = {
     "comment, zh": ("说得太对了，我们单位也是这样，天天加班到半夜//@老王:打工人太难了", "//@老王:打工人太难了"),
     "comment, es": ("Mentira, yo estuve allí y no pasó nada. RT @x: cerraron el puente", "RT @x: cerraron el puente"),
     "comment on a title in a repost, ja": (
-        "RT @x: 勉強になることばかりで、明日からの仕事にすぐ使えそうです / “港の図書館が週末から夜も開くようになりました”",
+        "RT @x: 勉強になることばかりで、明日から使えそうです / “港の図書館が週末から夜も開くようになりました”",
         "RT @y: “港の図書館が週末から夜も開くようになりました”",
     ),
     "number after one hashtag, en": ("#chapter 12", "#chapter 13"),
