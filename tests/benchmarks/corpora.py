@@ -241,13 +241,7 @@ SHAPES: dict[str, Shape] = {shape.__name__: shape for shape in (copies, template
 
 
 def generate(
-    shape: str,
-    n: int,
-    texts: list[str],
-    *,
-    seed: int = 0,
-    passes: int | None = None,
-    shuffled: bool = True,
+    shape: str, n: int, texts: list[str], *, seed: int = 0, passes: int | None = None, shuffled: bool = True
 ) -> Iterable[Post]:
     """Return the ``n`` posts of a shape, made from ``texts``."""
     return SHAPES[shape](Base(texts, Random(seed)), n, passes=passes, shuffled=shuffled)  # noqa: S311
@@ -297,12 +291,7 @@ def main(arguments: list[str] | None = None) -> None:
         needed = f"at least {N_TEMPLATES} different texts of 40 to 140 characters"
         parser.error(f"--base {chosen.base} needs {needed}; it has {n_long}")
     posts = generate(
-        chosen.shape,
-        chosen.posts,
-        texts,
-        seed=chosen.seed,
-        passes=chosen.passes,
-        shuffled=not chosen.in_order,
+        chosen.shape, chosen.posts, texts, seed=chosen.seed, passes=chosen.passes, shuffled=not chosen.in_order
     )
     print(f"{write_posts(posts, chosen.output):,} posts in {chosen.output}")
 

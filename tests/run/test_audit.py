@@ -44,11 +44,7 @@ def columns_of(numbers: list[int], words: int) -> TextColumns:
 
 
 def estimate_all(
-    columns: TextColumns,
-    n_removed: int,
-    verify: Verify,
-    sample: int,
-    workers: int = 1,
+    columns: TextColumns, n_removed: int, verify: Verify, sample: int, workers: int = 1
 ) -> Estimate | None:
     """The estimate where all of these texts were kept."""
     return estimate_recall(columns, np.arange(len(columns.bits)), n_removed, verify, sample=sample, workers=workers)

@@ -71,12 +71,7 @@ def test_a_run_within_a_time_decides_as_a_window_with_that_horizon(seed: int, pe
     texts = [json.loads(line)["text"] for line in SAMPLES.read_text("utf-8").splitlines()][:120]
     often = [*texts, *texts[:8] * 12]
     posts = [
-        {
-            "id": n,
-            "text": str(rng.choice(often)),
-            "created_at": at,
-            "user": str(rng.choice(["a", "b"])),
-        }
+        {"id": n, "text": str(rng.choice(often)), "created_at": at, "user": str(rng.choice(["a", "b"]))}
         for n, at in enumerate(sorted(rng.integers(400, size=500).tolist()))
     ]
     recipe = hybriddup.learn(texts)
@@ -109,11 +104,7 @@ def test_any_number_of_workers_keeps_the_same_within_a_time() -> None:
 @pytest.mark.parametrize(
     ("config", "posts", "message"),
     [
-        (
-            {"within": "7d"},
-            [{"text": A}],
-            "in the field 'created_at' of every post; 1 have none, first row 0",
-        ),
+        ({"within": "7d"}, [{"text": A}], "in the field 'created_at' of every post; 1 have none, first row 0"),
         ({"within": "7d"}, [A], "needs a time"),
         ({"within": "7 weeks"}, [A], "within must"),
         ({"within": "7d", "keep": "last"}, [A], "within needs keep: first"),

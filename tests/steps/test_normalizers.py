@@ -51,18 +51,10 @@ CASES = [
     ("mojibake", "keep", "donâ€™t", "donâ€™t"),
     ("urls", "drop", "看http://t.cn/A6Zg5cuw太好了", "看 太好了"),
     ("urls", "drop_decoration", "New on my blog http://x.org/A", "New on my blog http://x.org/A"),
-    (
-        "urls",
-        "drop_decoration",
-        "The ferry is late again today, sorry http://x.org/A",
-        "The ferry is late again today, sorry  ",
-    ),
-    (
-        "mentions",
-        "drop_decoration",
-        "@a ask @b about the ferry, it is late again @c",
-        "  ask @b about the ferry, it is late again  ",
-    ),
+    ("urls", "drop_decoration", "The ferry is late again today, sorry http://x.org/A",
+     "The ferry is late again today, sorry  "),
+    ("mentions", "drop_decoration", "@a ask @b about the ferry, it is late again @c",
+     "  ask @b about the ferry, it is late again  "),
     ("urls", "drop", "HTTPS://x.org/a?b=c&d=%20#e", ""),
     ("urls", "drop", "a www.x.org/b t.cn/Ab1 c", "a     c"),
     ("urls", "drop", "好O网页链接", "好 "),
@@ -126,7 +118,7 @@ CASES = [
     ("white_space", "collapse", "a\u200bb\ufeff\u00ad\u202ec", "abc"),
     ("white_space", "drop", " a \n b ", "ab"),
     ("white_space", "keep", " a \n\u200b b ", " a \n\u200b b "),
-]
+]  # fmt: skip
 
 
 def microblog(**options: Any) -> MicroblogNormalizer:

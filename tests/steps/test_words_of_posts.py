@@ -13,22 +13,9 @@ import hybriddup
 from hybriddup.steps.posts.parts import words_of
 
 PARTS = (
-    "we won",
-    "赢了",
-    "#final",
-    "👍🏽",
-    "🇮🇪",
-    "[太阳]",
-    "https://t.co/a1",
-    "@ann",
-    "12",
-    "!",
-    "(",
-    "https",
-    "[1]",
-    "h",
+    "we won", "赢了", "#final", "👍🏽", "🇮🇪", "[太阳]", "https://t.co/a1", "@ann", "12", "!", "(", "https", "[1]", "h",
     "a@b.de",
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -79,10 +79,7 @@ def test_any_two_texts_are_looked_at(a: str, b: str) -> None:
 
 @pytest.mark.parametrize(
     ("a", "b"),
-    [
-        ("今天天气很好啊我们去公园", "今天天气很坏啊我们去公园"),
-        ("we meet at the old mill", "we meet at the new mill"),
-    ],
+    [("今天天气很好啊我们去公园", "今天天气很坏啊我们去公园"), ("we meet at the old mill", "we meet at the new mill")],
 )
 def test_a_word_without_room_for_a_prefix_is_not_read_for_one(a: str, b: str) -> None:
     """A Han character in the place of another one denies nothing by a syllable, and nor do three letters."""

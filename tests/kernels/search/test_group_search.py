@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from hybriddup.data.records import Int32s, Int64s, NearPairs, PairLimits, UInt32s, UInts
-from hybriddup.kernels.search.batch_groups import (
-    count_before,
-    count_keys,
-    number_batch,
-    number_shared,
-)
+from hybriddup.kernels.search.batch_groups import count_before, count_keys, number_batch, number_shared
 from hybriddup.kernels.search.group_search import Queries, search_rings
 from hybriddup.kernels.search.key_groups import NO_GROUP
 from hybriddup.kernels.search.pair_limits import LookUpCounts, TextColumns, text_columns

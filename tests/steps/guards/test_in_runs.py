@@ -38,10 +38,7 @@ def test_a_length_band_may_say_otherwise(
     posts: list[str], everywhere: list[str], short: list[str] | None, long: list[str] | None, kept: list[int]
 ) -> None:
     edit = {"use": "edit", "threshold": 0.8}
-    bands = [
-        {"up_to": 60, "verifier": edit, "must_agree": short},
-        {"verifier": edit, "must_agree": long},
-    ]
+    bands = [{"up_to": 60, "verifier": edit, "must_agree": short}, {"verifier": edit, "must_agree": long}]
     config = {"must_agree": everywhere, "lengths": bands}
     assert hybriddup.dedupe(posts, config=config).kept == kept
     assert hybriddup.explain(*posts, config=config).matches == (kept == [0])

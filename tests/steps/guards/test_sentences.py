@@ -139,14 +139,10 @@ TOGETHER = {
         ("我们一起去看电影吧", "我们去看场电影吧"),
         ("这家店十分好吃", "这家店非常好吃"),
         ("万一下雨就改天", "如果下雨就改天"),
-        (
-            "free followers for everyone who retweets this message today, hurry up and tell all the others 118",
-            "free followers for everyone who retweets this message today, hurry up and tell all the others 28",
-        ),
-        (
-            "please share this poster with all your neighbours #8",
-            "please share this poster with all your neighbours #9",
-        ),
+        ("free followers for everyone who retweets this message today, hurry up and tell all the others 118",
+         "free followers for everyone who retweets this message today, hurry up and tell all the others 28"),
+        ("please share this poster with all your neighbours #8",
+         "please share this poster with all your neighbours #9"),
         ("we counted 12 herons", "we counted 12 herons and 3 gulls"),
         ("what a day for the parade", "yesterday was a day for the parade"),
         ("closed on monday, see you on tuesday", "see you on tuesday, we are closed"),
@@ -174,13 +170,11 @@ TOGETHER = {
         ("we met at the harbour yesterday", "we met at the harbor yesterday"),
         ("你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"),
     ],
-    "links": [
-        ("my new recipe: https://example.org/rye", "my new recipe"),
-        ("see https://example.org/", "see http://www.example.org"),
-    ],
+    "links": [("my new recipe: https://example.org/rye", "my new recipe"),
+              ("see https://example.org/", "see http://www.example.org")],
     "mentions": [("thanks @anna_k for the soup", "thanks for the soup")],
     "emoji": [("open today? 👍🏽", "open today? 👍👍"), ("open today? 👍", "open today?")],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
