@@ -1,7 +1,5 @@
 """The plain twin of the kernels of `post`: the tokens of posts, their structure, and the features of pairs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -64,7 +62,6 @@ class Post:
 
     @property
     def letters(self) -> str:
-        """The spelling of the words."""
         return spelling(self.words)
 
 
@@ -74,7 +71,6 @@ def single(weight: float) -> float:
 
 
 def weigh(tokens: Iterable[Token]) -> float:
-    """The weight of some tokens."""
     return sum(token.weight for token in tokens)
 
 
@@ -84,7 +80,6 @@ def weigh_single(tokens: Iterable[Token]) -> np.float32:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """The tokens of a post in order."""
     tokens: list[Token] = []
     part = 0
     for match in TOKEN.finditer(text):
@@ -161,7 +156,6 @@ def bounds_of_content(tokens: list[Token]) -> tuple[int, int]:
 
 
 def read(text: str) -> Post:
-    """What a post says."""
     tokens = tokens_of(text)
     post = Post(text)
     first, last = bounds_of_content(tokens)
@@ -307,7 +301,6 @@ def split_moved(words: list[Token], one: Post, other: Post) -> tuple[float, floa
 
 
 def spelling(words: list[Token]) -> str:
-    """The letters of some words."""
     return "".join(word.spelling for word in words)
 
 
@@ -370,7 +363,6 @@ def disagree(one: Counter[str], other: Counter[str]) -> tuple[float, float]:
 
 
 def features(x: Post, y: Post) -> dict[str, float]:
-    """The features of a pair."""
     a, b = (x, y) if order(x) <= order(y) else (y, x)
     common, n_a, n_b = LCSseq.similarity(a.letters, b.letters), len(a.letters), len(b.letters)
     contained, lacking, length = known_to(a, b)
@@ -405,7 +397,6 @@ def order(post: Post) -> tuple[Any, ...]:
 
 
 def body(text: str) -> str:
-    """What is compared of a post."""
     post = read(text)
     if weigh(post.words) < 5 and (not post.letters or post.around["hashtags"]):
         return text
@@ -441,7 +432,6 @@ def letter_pairs(text: str) -> list[int]:
 
 
 def curve(points: Points, value: float) -> float:
-    """The contribution of a value."""
     for (x, low), (next_x, high) in pairwise(points):
         if x <= value < next_x:
             return low + (high - low) * (value - x) / (next_x - x)

@@ -1,7 +1,5 @@
 """Sentences in many languages, one for each kind of case, with the right answer in the default configuration."""
 
-from __future__ import annotations
-
 import pytest
 
 import hybriddup
@@ -153,23 +151,19 @@ KNOWN_WRONG = {
     "different: place before a colon, en",
 }
 """What the default configuration still gets wrong."""
-CASES = [
-    *((f"repeat: {name}", *pair, True) for name, pair in REPEATS.items()),
-    *((f"different: {name}", *pair, False) for name, pair in DIFFERENT.items()),
-]
+CASES = {f"repeat: {name}": (*pair, True) for name, pair in REPEATS.items()}
+CASES |= {f"different: {name}": (*pair, False) for name, pair in DIFFERENT.items()}
+wrong = pytest.mark.xfail(reason="the default configuration gets it wrong", strict=True)
 
 
-def marked(case: tuple[str, str, str, bool]) -> object:
-    """The case as a parameter, expected to fail if it is known to."""
-    reason = pytest.mark.xfail(reason="the default configuration gets it wrong", strict=True)
-    return pytest.param(*case[1:], id=case[0], marks=[reason] if case[0] in KNOWN_WRONG else [])
-
-
-@pytest.mark.parametrize(("a", "b", "is_repeat"), list(map(marked, CASES)))
+@pytest.mark.parametrize(
+    ("a", "b", "is_repeat"),
+    [pytest.param(*case, id=name, marks=[wrong] * (name in KNOWN_WRONG)) for name, case in CASES.items()],
+)
 def test_sentences_are_judged_as_people_do(a: str, b: str, is_repeat: bool) -> None:
     """Whoever has read one needs the other, or not; in either order."""
     assert [len(hybriddup.dedupe(posts).removed) for posts in ([a, b], [b, a])] == [int(is_repeat)] * 2
 
 
 def test_known_wrong_names_cases_that_there_are() -> None:
-    assert {name for name, *_ in CASES} >= KNOWN_WRONG
+    assert CASES.keys() >= KNOWN_WRONG

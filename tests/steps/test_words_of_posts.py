@@ -1,7 +1,5 @@
 """Fingerprints and keys are made of words: emoji, links and mentions count only where there is nothing else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

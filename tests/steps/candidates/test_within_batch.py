@@ -1,7 +1,5 @@
 """Pairs among the texts of a batch are the same, whether they are found beforehand or when they are asked for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,7 +22,6 @@ def batch_of(index: BlockIndex, seed: int) -> WithinBatch:
 
 
 def pairs_of(grouped: WithinBatch, rows: Int64s) -> list[tuple[int, int, int]]:
-    """The pairs of some texts: earlier and later row, and differing bits."""
     near = grouped.pairs(rows, BlockReport(), 1)
     return list(zip(near.earlier.tolist(), near.later.tolist(), near.distances.tolist(), strict=True))
 
