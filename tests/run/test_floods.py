@@ -1,7 +1,5 @@
 """Floods: a text that is posted again and again, each time with an end of its own. What is common is what repeats."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a run has to say besides its counts, such as when another configuration would suit the lengths of its texts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
