@@ -2,13 +2,7 @@
 
 python -m tests.benchmarks.corpora SHAPE --posts N [--base FILE] -o OUT.jsonl[.gz]
 
-Each line of the output is ``{"id": ..., "text": ...}``. The shapes:
-
-``copies``      the base several times over, each copy after the first edited at random by 0 to 20 % of its characters,
-                and one post in ten that is unrelated to everything
-``templates``   one half edits of ten templates, the other half as in ``copies``
-``stream``      posts of the base's lengths, put together from clauses of many posts; a quarter repeat one before them,
-                as it was or edited, some posts many times; made without holding them in memory, for tens of millions
+Each line of the output is ``{"id": ..., "text": ...}``. README.md describes the shapes: copies, templates and stream.
 """
 
 from __future__ import annotations

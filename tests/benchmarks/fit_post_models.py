@@ -6,8 +6,6 @@ recall and F1 of ``judged_world`` with each of its sources left out in turn, and
 with the guards of the configuration. With ``--write``, writes models.yaml.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys
