@@ -122,14 +122,11 @@ def test_score_that_is_not_a_number_refuses(scores: Float64s) -> None:
     assert AnyOf(members).judge(pairs_of(1)).accepted.tolist() == [True]
 
 
-def make_recorded(chosen: SingleVerifier) -> Recorded:
-    return Recorded(np.array([chosen.options.get("score", 0.0)]))
-
-
 def test_plan_makes_one_verifier_for_each_choice_of_options() -> None:
     edit, cosine = (SingleVerifier(use=use, threshold=0.6) for use in ("edit", "cosine"))
     combined = AllVerifiers(all=(edit, cosine, SingleVerifier(use="cosine", threshold=0.6, idf=False)))
-    plan = plan_judges([None, SingleVerifier(use="cosine", threshold=0.9), combined], make_recorded)
+    bands = [None, SingleVerifier(use="cosine", threshold=0.9), combined]
+    plan = plan_judges(bands, lambda _: Recorded(np.zeros(1)))
     assert plan.names == ("cosine", "edit", "cosine")
     assert plan.keys == ("cosine {}", "edit {}", 'cosine {"idf": false}')
     assert len(plan.verifiers) == 3
@@ -137,7 +134,7 @@ def test_plan_makes_one_verifier_for_each_choice_of_options() -> None:
 
 def test_plan_prepares_each_verifier_once() -> None:
     bands = [SingleVerifier(use="edit", threshold=threshold) for threshold in (0.8, 0.9)]
-    plan = plan_judges(bands, make_recorded)
+    plan = plan_judges(bands, lambda _: Recorded(np.zeros(1)))
     plan.prepare(VerifierContext([], None, 128, 1))  # type: ignore[arg-type]
     assert [verifier.n_prepared for verifier in plan.verifiers] == [1]  # type: ignore[attr-defined]
 
