@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG
+from hybriddup.cli.options import DEFAULT_CONFIG, option
 
 EPILOG = """\b
 Examples:
@@ -26,9 +26,9 @@ LARGEST_BATCH = 256
 
 Horizon = Annotated[
     str,
-    typer.Option(
-        metavar="TIME",
-        help="How long a kept post matches later ones: a number with s, m, h or d. With window: {renew: true} in the "
+    option(
+        "TIME",
+        "How long a kept post matches later ones: a number with s, m, h or d. With window: {renew: true} in the "
         "configuration, each copy renews it.",
     ),
 ]
@@ -41,10 +41,10 @@ TimeOf = Annotated[
 ]
 MaxStep = Annotated[
     str | None,
-    typer.Option(
-        metavar="TIME",
+    option(
+        "TIME",
+        "Maximum by which one post advances the window's time, so that a post with a wrong time expires nothing.",
         show_default="1h, at most half the horizon",
-        help="Maximum by which one post advances the window's time, so that a post with a wrong time expires nothing.",
     ),
 ]
 Rewind = Annotated[
@@ -61,20 +61,17 @@ Counts = Annotated[
     ),
 ]
 Authors = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FIELD", help="As --counts, and add authors: the distinct values of this field, such as user.id."
-    ),
+    str | None, option("FIELD", "As --counts, and add authors: the distinct values of this field, such as user.id.")
 ]
 
 
 def watch(
     store: Annotated[
         str | None,
-        typer.Option(
-            metavar="DIR|URL",
+        option(
+            "DIR|URL",
+            "Directory of the window, created if missing, or its URL. Default: in memory, lost at the end.",
             show_default=False,
-            help="Directory of the window, created if missing, or its URL. Default: in memory, lost at the end.",
         ),
     ] = None,
     config: options.Config = DEFAULT_CONFIG,
@@ -85,16 +82,12 @@ def watch(
     rewind: Rewind = False,
     text_field: options.TextField = "text",
     id_field: Annotated[
-        str, typer.Option(metavar="FIELD", help="Field with the id of a post; without one, the window makes an id.")
+        str, option("FIELD", "Field with the id of a post; without one, the window makes an id.")
     ] = "id",
-    time_field: Annotated[
-        str, typer.Option(metavar="FIELD", help="Field with the time of a post, for --time event.")
-    ] = "created_at",
+    time_field: Annotated[str, option("FIELD", "Field with the time of a post, for --time event.")] = "created_at",
     counts: Counts = False,
     authors: Authors = None,
-    encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="Encoding of the input; the output is always UTF-8.")
-    ] = "utf-8",
+    encoding: Annotated[str, option("NAME", "Encoding of the input; the output is always UTF-8.")] = "utf-8",
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     strict: Annotated[
