@@ -8,11 +8,11 @@ from pathlib import Path as FilePath
 from types import ModuleType
 from typing import Any
 
-from hybriddup.config.guards import MUST_AGREE, guards_that_see, spell_out_guards, with_lines_of_guards
+from hybriddup.config.guards import MUST_AGREE, guards_that_see
 from hybriddup.config.read import LARGEST, Written, read_config
 from hybriddup.config.rules import STEP_ROLES, chosen_components, setting_faults, thaw
 from hybriddup.config.settings import CombinedVerifier, Settings
-from hybriddup.config.shorthands import spell_out_shorthands
+from hybriddup.config.shorthands import spell_out, with_lines_of_guards
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
 from hybriddup.plugin.registry import Registry
@@ -78,20 +78,13 @@ def _as_written(config: Config) -> Written:
 def _resolve(written: Written, registry: Registry) -> Settings:
     _raise_faults(_large_numbers(written.data), written)
     defaults = Settings().to_dict()
-    data, of_shorthands = spell_out_shorthands(written.data, defaults)
-    spelled = spell_out_guards(data)
+    spelled = spell_out(written.data, defaults)
     written = replace(written, lines=with_lines_of_guards(written.lines))
     merged = _merge(defaults, spelled.data)
     if MUST_AGREE not in spelled.data:  # so that masking digits works without changing the guards
         merged[MUST_AGREE] = guards_that_see(merged)
-    faults = [
-        *of_shorthands,
-        *spelled.faults,
-        *_key_faults(merged),
-        *setting_faults(merged),
-        *_fill_components(merged, registry),
-    ]
-    _raise_faults(faults, written)
+    in_keys = (*_key_faults(merged), *setting_faults(merged), *_fill_components(merged, registry))
+    _raise_faults([*spelled.faults, *in_keys], written)
     settings = Settings.model_validate(merged).with_remarks([*written.remarks, *spelled.remarks])
     _raise_faults(_component_faults(settings, registry), written)
     return settings
