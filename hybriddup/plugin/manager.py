@@ -114,14 +114,12 @@ class PluginManager:
             self._caller(spec.hybriddup_register.__name__, owner.plugin)(registry=self.registry)
 
     def _check_hooks(self, owner: Owner, plugin: object) -> None:
-        try:
-            self._pluggy.check_pending()
-        except pluggy.PluginValidationError as error:
-            known = _hook_names()
-            unknown = sorted(_marked(plugin) - set(known))
+        known = [name for name in vars(spec) if name.startswith(f"{spec.PROJECT}_")]
+        marked = {name for name in dir(plugin) if self._pluggy.parse_hookimpl_opts(plugin, name)}
+        if unknown := sorted(marked - set(known)):
             message = f"{owner} has a hook that does not exist: {', '.join(unknown)}.{suggest(unknown[0], known)}"
-            raise PluginError(f"{message} (hooks: {', '.join(known)})") from error
-        if not self._hooks_of(owner.plugin):
+            raise PluginError(f"{message} (hooks: {', '.join(known)})")
+        if not marked:
             raise PluginError(f"{owner} has no hook: mark a function hybriddup_register with @hybriddup.hookimpl.")
 
     def _caller(self, hook: str, name: str) -> pluggy.HookCaller:
@@ -227,13 +225,3 @@ def _is_importable(name: str) -> bool:
         return name in sys.modules or importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:  # the parent package of a dotted name
         return False
-
-
-def _hook_names() -> list[str]:
-    return [name for name in vars(spec) if name.startswith(f"{spec.PROJECT}_")]
-
-
-def _marked(plugin: object) -> set[str]:
-    """Return the names of a plugin's functions that are marked as hook implementations."""
-    marker = f"{spec.PROJECT}_impl"
-    return {name for name, value in vars(plugin).items() if getattr(value, marker, None) is not None}
