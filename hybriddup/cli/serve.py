@@ -88,8 +88,9 @@ def serve(
     from time import time as clock
 
     from hybriddup.cli.compiling import compiling_together
-    from hybriddup.cli.windows import noting_compilation, open_window, settle
+    from hybriddup.cli.windows import open_window, settle
     from hybriddup.config import open_session
+    from hybriddup.run.progress import note_compiling
     from hybriddup.run.terminal import say
     from hybriddup.service.limits import Limits
     from hybriddup.service.server import Server, create_app, leave_at_once, listen
@@ -130,7 +131,7 @@ def serve(
     opened = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"listening on http://{shown}:{opened.getsockname()[1]}", err=True)
-    with opened, compiling_together(config), noting_compilation():
+    with opened, compiling_together(config), note_compiling(say):
         server.serve_on(opened)
     if service.failure is not None:
         raise service.failure

@@ -110,15 +110,17 @@ def watch(
     from hybriddup.cli.line_feed import LineFeed
     from hybriddup.cli.stopping import on_stop
     from hybriddup.cli.watcher import Watcher, encoding_of_stream
-    from hybriddup.cli.windows import noting_compilation, open_window, settle
+    from hybriddup.cli.windows import open_window, settle
     from hybriddup.files.tables import batched
+    from hybriddup.run.progress import note_compiling
+    from hybriddup.run.terminal import say
 
     encoding = encoding_of_stream(encoding)
     names = {"text": text_field, "id": id_field} | ({"created_at": time_field} if time == "event" else {})
     names |= {} if authors is None else {"author": authors}
     timing = {"horizon": horizon, "time": time, "max_step": max_step}
     opening = {**timing, "counts": counts, "authors": authors, "workers": workers, "plugins": plugins or ()}
-    noting = nullcontext() if quiet else noting_compilation()
+    noting = nullcontext() if quiet else note_compiling(say)
     with compiling_together(config), noting, open_window(store, config, rewind=rewind, **opening) as window:
         settle()
         watcher = Watcher(window, sys.stdout.buffer, names, encoding, max_line, strict)

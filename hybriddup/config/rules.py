@@ -199,9 +199,7 @@ def limit_warning(name: str, max_hamming_distance: int, bits: int) -> str | None
 def setting_warnings(written: Mapping[str, Any]) -> list[str]:
     """Return warnings about resolved settings that are valid but probably not intended."""
     bits = written["fingerprint"]["bits"]
-    limits = {
-        f"lengths[{number}].max_hamming_distance": band.get("max_hamming_distance", 0)
-        for number, band in enumerate(written["lengths"])
-    }
-    warnings = (limit_warning(name, limit, bits) for name, limit in limits.items())
-    return [*(warning for warning in warnings if warning is not None), *half_blind_guards(written)]
+    limits = [band.get("max_hamming_distance", 0) for band in written["lengths"]]
+    names = [f"lengths[{number}].max_hamming_distance" for number in range(len(limits))]
+    of_limits = (limit_warning(name, limit, bits) for name, limit in zip(names, limits, strict=True))
+    return [*filter(None, of_limits), *half_blind_guards(written)]

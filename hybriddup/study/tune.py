@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from hybriddup.config.settings import Settings, SingleVerifier
+from hybriddup.config.settings import Settings
 from hybriddup.data.records import Bools, Float64s, Int64s, LabeledPairs
 from hybriddup.errors import InputError
 from hybriddup.plugin.registry import Registry
@@ -150,7 +150,7 @@ def check_pairs(pairs: LabeledPairs, settings: Settings) -> None:
             f"tuning needs at least {FEWEST_OF_KIND} pairs that are duplicates and as many that are not; got "
             f"{n_right} and {len(pairs.labels) - n_right}. Judge more pairs."
         )
-    if not single_bands(settings.lengths):
+    if not single_bands(settings):
         raise InputError(
             "no length band of the configuration has a verifier by itself (all: and any: are left alone); give a band "
             "`verifier: {use: NAME, threshold: ...}`."
@@ -186,11 +186,10 @@ class Tuning:
         settings, found = self.settings, self.found_before
         yield Way(AS_IT_IS, lambda _, judged: found[judged], lambda: settings)
         yield self.by_thresholds("threshold", self.scored, settings)
-        verifiers = [settings.lengths[band].verifier for band in single_bands(settings.lengths)]
-        singles = [one for one in verifiers if isinstance(one, SingleVerifier) and one.use == POST]
-        if len(singles) < len(verifiers):
+        verifiers = single_bands(settings).values()
+        if any(one.use != POST for one in verifiers):
             return
-        used = {str(one.options.get("model", DEFAULT_MODEL)) for one in singles}
+        used = {str(one.options.get("model", DEFAULT_MODEL)) for one in verifiers}
         for model in sorted(set(shipped_models()) - used):
             other = with_thresholds(settings, thresholds_of(settings), model=model)
             yield self.by_thresholds(f"threshold of the model {model}", self.score(other), other)
@@ -280,10 +279,8 @@ def band_groups(scored: ScoredPairs, settings: Settings) -> list[list[int]]:
     verifier.
     """
     groups: dict[Any, list[int]] = {}
-    for band in single_bands(settings.lengths):
+    for band, verifier in single_bands(settings).items():
         labels = scored.labels[(scored.bands == band) & ~np.isnan(scored.scores)]
-        verifier = settings.lengths[band].verifier
-        assert isinstance(verifier, SingleVerifier)  # noqa: S101  (guaranteed by single_bands)
         has_enough = fewest_of_kind(labels) >= FEWEST_OF_BAND
         groups.setdefault(band if has_enough else (verifier.use, str(verifier.options)), []).append(band)
     return list(groups.values())
