@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from hybriddup.config.guards import MUST_AGREE, guards_that_see
-from hybriddup.config.read import LARGEST, Written, read_config
+from hybriddup.config.read import Written, read_config
 from hybriddup.config.rules import STEP_ROLES, chosen_components, setting_faults, thaw
 from hybriddup.config.settings import CombinedVerifier, Settings
 from hybriddup.config.shorthands import spell_out, with_lines_of_guards
@@ -23,6 +23,8 @@ Config = str | FilePath | Mapping[str, Any] | Settings
 DEFAULT_CONFIG = "posts"
 """Name of the shipped configuration that is used by default."""
 
+LARGEST = 2**63 - 1
+"""Largest int in a configuration; the smallest is its negative."""
 _MERGED_SECTIONS = ("fingerprint", "audit")
 """Sections in which a configuration may set only some keys; the other keys keep their defaults."""
 

@@ -6,6 +6,7 @@ keys and keys that are not text are errors.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -21,9 +22,6 @@ MAX_NODES = 100_000
 """Maximum number of values in a file. An alias counts each time it is used, as nested aliases could exhaust memory."""
 
 MAX_DEPTH = 50
-
-LARGEST = 2**63 - 1
-"""Largest int in a configuration; the smallest is its negative."""
 
 SCHEMA_FILE = "hybriddup.schema.json"
 """File name of the JSON Schema in the directory of the shipped configurations."""
@@ -149,20 +147,11 @@ class _PlainLoader(yaml.SafeLoader):
         if tag is None or tag.rsplit(":", 1)[1] in {"null", "bool", "int", "float", "str", "seq", "map"}
     }
 
-    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
-        try:
-            value: int = super().construct_yaml_int(node)
-        except ValueError:  # more digits than Python converts
-            value = LARGEST + 1
-        if abs(value) > LARGEST:
-            raise _fail(node, f"a whole number must be within {LARGEST:,} of 0; got {quote(node.value)}.")
-        return value
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> Any:
+        return _number(super().construct_yaml_int, node)
 
-    def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
-        try:
-            return float(super().construct_yaml_float(node))
-        except (ValueError, OverflowError):
-            raise _fail(node, f"the number {quote(node.value)} cannot be read; write it in digits.") from None
+    def construct_yaml_float(self, node: yaml.ScalarNode) -> Any:
+        return _number(super().construct_yaml_float, node)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         first_lines: dict[str, int] = {}
@@ -180,6 +169,14 @@ class _PlainLoader(yaml.SafeLoader):
 
 _PlainLoader.add_constructor("tag:yaml.org,2002:int", _PlainLoader.construct_yaml_int)
 _PlainLoader.add_constructor("tag:yaml.org,2002:float", _PlainLoader.construct_yaml_float)
+
+
+def _number(construct: Callable[[yaml.ScalarNode], Any], node: yaml.ScalarNode) -> Any:
+    try:
+        return construct(node)
+    except (ValueError, OverflowError):  # also more digits than Python converts
+        message = f"the number {quote(node.value)} cannot be read; write a smaller one, in digits."
+        raise _fail(node, message) from None
 
 
 def _source(node: yaml.Node) -> str:

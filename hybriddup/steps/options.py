@@ -45,7 +45,7 @@ class Described(BaseModel):
 
 
 def _docstrings_of(model: type[BaseModel]) -> dict[str, str]:
-    """Return the docstrings of the fields by name."""
+    """Return the docstrings of the fields by name, each on one line."""
     owners = (owner for owner in reversed(model.__mro__) if issubclass(owner, Described))
     return {name: docstring for owner in owners for name, docstring in _own_docstrings(owner).items()}
 
@@ -64,7 +64,7 @@ def _own_docstrings(model: type[Described]) -> dict[str, str]:
     for field, below in pairwise(definition.body):
         match field, below:
             case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(docstring))):
-                found[name] = inspect.cleandoc(docstring)
+                found[name] = inspect.cleandoc(docstring).replace("\n", " ")
     return found
 
 
