@@ -16,7 +16,7 @@ from hybriddup.config.shorthands import spell_out, with_lines_of_guards
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
 from hybriddup.plugin.registry import Registry
-from hybriddup.steps.options import Fault, Path, parse_options, quote, spell
+from hybriddup.steps.options import Fault, Path, fault_at, parse_options, quote, spell
 
 Config = str | FilePath | Mapping[str, Any] | Settings
 """The name of a shipped configuration, a path, a mapping of the keys to change, or resolved settings."""
@@ -130,7 +130,7 @@ def _large_numbers(value: Any, path: Path = ()) -> Iterator[Fault]:
         for place, inner in enumerate(value):
             yield from _large_numbers(inner, (*path, place))
     elif isinstance(value, int) and abs(value) > LARGEST:
-        yield Fault(path, f"{spell(path)} must be within {LARGEST:,} of 0; got {quote(value)}.")
+        yield fault_at(path, f"must be within {LARGEST:,} of 0; got {quote(value)}.")
 
 
 def _key_faults(merged: Mapping[str, Any]) -> list[Fault]:
@@ -146,9 +146,8 @@ def _fill_components(merged: dict[str, Any], registry: Registry) -> Iterator[Fau
         if not isinstance(name, str):
             continue
         if name not in registry.names(chosen.role):
-            yield Fault(
-                (*chosen.path, "use"), f"{spell(chosen.path)}.use: {registry.explain_missing(chosen.role, name)}"
-            )
+            path = (*chosen.path, "use")
+            yield Fault(path, f"{spell(path)}: {registry.explain_missing(chosen.role, name)}")
             continue
         given = {key: value for key, value in chosen.written.items() if key not in chosen.keys}
         filled = registry.fill_options(chosen.role, name, given, chosen.path)

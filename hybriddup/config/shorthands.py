@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from hybriddup.config.guards import MUST_AGREE
 from hybriddup.config.rules import CHAINS, STEP_ROLES, combined_by
-from hybriddup.steps.options import Fault, Path, quote, spell
+from hybriddup.steps.options import Fault, Path, fault_at, quote, spell
 
 THRESHOLD = "threshold"
 SCORE = "a number from 0.0 to 1.0 (the same text)"
@@ -70,9 +70,9 @@ def _spell_out_guards(holder: dict[str, Any], path: Path, spelled: SpelledOut) -
         if isinstance(guards, list):
             holder[MUST_AGREE] = list(map(_guard, guards))
     elif not isinstance(value, bool):
-        spelled.faults.append(Fault(place, f"{spell(place)} must be true or false; got {quote(value)}."))
+        spelled.faults.append(fault_at(place, f"must be true or false; got {quote(value)}."))
     elif guards is not None:
-        spelled.faults.append(Fault(place, f"{spell(place)} is the old name of {MUST_AGREE}; leave it out."))
+        spelled.faults.append(fault_at(place, f"is the old name of {MUST_AGREE}; leave it out."))
     else:
         holder[MUST_AGREE] = [dict(STRICT_NUMBERS)] if value else []
         instead = f"{MUST_AGREE}: {'[{use: numbers, strict: true}]' if value else '[]'}"
@@ -102,8 +102,8 @@ def _band(written: Mapping[str, Any], path: Path, of_all: Any, is_written: bool,
         return band if verifier is None else {**band, "verifier": verifier}
     if combined_by(verifier):
         place = (THRESHOLD,) if own is None else (*path, THRESHOLD)
-        message = f"{spell(place)} is one threshold, but {spell(path)} has several verifiers; set theirs."
-        spelled.faults.append(Fault(place, message))
+        several = f"is one threshold, but {spell(path)} has several verifiers; set theirs."
+        spelled.faults.append(fault_at(place, several))
         return band
     verifier = {"use": "post"} if verifier is None else verifier
     if isinstance(verifier, Mapping) and (own is not None or not is_written or THRESHOLD not in verifier):
@@ -119,5 +119,5 @@ def _take_threshold(holder: dict[str, Any], path: Path, faults: list[Fault]) -> 
     value, place = holder.pop(THRESHOLD, None), (*path, THRESHOLD)
     if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1):
         return value
-    faults.append(Fault(place, f"{spell(place)} must be {SCORE}; got {quote(value)}."))
+    faults.append(fault_at(place, f"must be {SCORE}; got {quote(value)}."))
     return 1.0

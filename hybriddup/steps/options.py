@@ -91,6 +91,11 @@ class Fault(NamedTuple):
     message: str
 
 
+def fault_at(path: Path, rest: str) -> Fault:
+    """Return a fault whose message is the path followed by ``rest``."""
+    return Fault(path, f"{spell(path)} {rest}")
+
+
 def parse_options(model: type[BaseModel], given: Mapping[str, Any], path: Path = ()) -> BaseModel | list[Fault]:
     """Parse options with the model that declares them; return the options or all faults.
 
@@ -160,7 +165,7 @@ def _fault(details: ErrorDetails, schema: dict[str, Any], path: Path) -> Fault:
         holder = _locate(schema, details["loc"][:-1])[1]
         return Fault(place, unknown_key(place, _keys(holder, schema)))
     if kind == "missing":
-        return Fault(place, f"{spelled} is missing; it must be {describe(fragment, schema)}.")
+        return fault_at(place, f"is missing; it must be {describe(fragment, schema)}.")
     if kind in {"value_error", "assertion_error"}:
         return Fault(place, _rule_broken(spelled or "options", str(details["ctx"]["error"]), details["input"]))
     return Fault(place, f"{spelled or 'options'} must be {describe(fragment, schema)}; got {quote(details['input'])}.")
