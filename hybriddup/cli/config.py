@@ -78,8 +78,7 @@ def check(
         except HybriddupError as error:
             n_faulty += 1
             typer.echo(f"error: {error}", err=True)
-    if n_faulty:
-        raise typer.Exit(EXIT_ERROR)
+    options.exit_with(EXIT_ERROR if n_faulty else 0)
 
 
 @app.command(short_help="Print the JSON Schema, for editors.")

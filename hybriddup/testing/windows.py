@@ -5,7 +5,7 @@ Windows whose posts survive closing are also reopened, even after a crash, and o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -292,16 +292,10 @@ def _check_closing(windows: Windows) -> None:
         window.add({"id": 1, "text": "text"})
     window.close()
     require_error(WindowError, lambda: window.add("text"), "a closed window refuses posts")
-    for call in (
-        lambda: window.match("text"),
-        lambda: window.get(1),
-        lambda: window.explain("text", 1),
-        lambda: window.delete(1),
-        window.posts,
-        window.stats,
-        window.rewind,
-    ):
-        require_error(WindowError, call, "a closed window refuses queries")
+    queries: list[Callable[[], object]] = [window.posts, window.stats, window.rewind, partial(window.match, "text")]
+    queries += [partial(window.get, 1), partial(window.delete, 1), partial(window.explain, "text", 1)]
+    for query in queries:
+        require_error(WindowError, query, "a closed window refuses queries")
 
 
 def check_lasting(windows: Windows) -> None:
