@@ -27,7 +27,7 @@ def accounts(
     user: Annotated[str, option("FIELD", "Field with the account, or a path: user.id.", show_default=False)],
     within: Annotated[str, option("TIME", "Longest time between two posts: a number with s, m, h or d.")] = "60s",
     output: Annotated[
-        str, option("PAIRS", "File for the pairs: .csv, .tsv, .jsonl or .parquet; - to print.", "--output", "-o")
+        str, option("PAIRS", "File for the pairs: .csv, .tsv, .jsonl or .parquet; - to print.", "--output -o")
     ] = "-",
     min_texts: Annotated[int, option("N", "Different texts that two accounts must have in common.", min=1)] = 1,
     force: options.Force = False,

@@ -59,8 +59,7 @@ def dedupe(
             "File for the kept posts, in the input's format; - for standard output. Default: INPUT.kept.EXT "
             "next to a single input file, the table TABLE_kept next to an input table; standard output if the input is "
             "standard input.",
-            "--output",
-            "-o",
+            "--output -o",
         ),
     ] = None,
     mark: Annotated[

@@ -52,8 +52,7 @@ def explain(
         option(
             "NAME|FILE",
             f"Configuration, as for dedupe. Default: with --file the run's, else {DEFAULT_CONFIG}.",
-            "--config",
-            "-c",
+            "--config -c",
         ),
     ] = None,
     threshold: Annotated[

@@ -38,8 +38,7 @@ Exit codes: 0 done or quit; 1 the same, but some posts were bad; 2 an error."""
 def label(
     inputs: Annotated[list[str], argument("POSTS", "Files of posts, read as one corpus.")],
     output: Annotated[
-        str,
-        option("PAIRS", "File of labeled pairs, .jsonl; answers are appended.", "--output", "-o", show_default=False),
+        str, option("PAIRS", "File of labeled pairs, .jsonl; answers are appended.", "--output -o", show_default=False)
     ],
     config: options.Config = DEFAULT_CONFIG,
     plugins: options.Plugins = None,

@@ -27,7 +27,7 @@ def learn(
     inputs: Annotated[
         list[str], argument("POSTS", "Files of posts, one corpus in this order; - for JSON Lines on standard input.")
     ],
-    output: Annotated[str, option("RECIPE", "File for the recipe, .npz.", "--output", "-o", show_default=False)],
+    output: Annotated[str, option("RECIPE", "File for the recipe, .npz.", "--output -o", show_default=False)],
     force: options.Force = False,
     config: options.Config = DEFAULT_CONFIG,
     plugins: options.Plugins = None,

@@ -71,9 +71,12 @@ def reading(format_name: str | None, max_line: int, encoding: str, delimiter: st
     return ReadOptions(format_name, max_line, encoding, delimiter)
 
 
-def option(metavar: str, description: str, *names: str, **more: Any) -> Any:
-    """Return a typer option with a value, which ``--help`` shows as ``metavar``."""
-    return typer.Option(*names, metavar=metavar, help=description, **more)
+def option(metavar: str, description: str, names: str = "", **more: Any) -> Any:
+    """Return a typer option with a value, which ``--help`` shows as ``metavar``.
+
+    ``names`` are separated by spaces, such as ``--output -o``; without names, the parameter gives the name.
+    """
+    return typer.Option(*names.split(), metavar=metavar, help=description, **more)
 
 
 def argument(metavar: str, description: str) -> Any:
@@ -110,8 +113,7 @@ Config = Annotated[
     option(
         "NAME|FILE",
         "Configuration: the name of a shipped one, or a YAML file with your changes.",
-        "--config",
-        "-c",
+        "--config -c",
         autocompletion=shipped_configurations,
     ),
 ]
@@ -164,16 +166,13 @@ DEFAULT_MAX_LINE: Any = "64MB"
 """Default of ``--max-line``, as in `hybriddup.files.sources`; parsed by `parse_line_size`."""
 PostFiles = Annotated[list[str], argument("POSTS", "Files of posts, one corpus in this order.")]
 Workers = Annotated[
-    int | None,
-    option("N", "Number of cores to use; default: all that are available.", "--workers", "-j", min=1, max=1024),
+    int | None, option("N", "Number of cores to use; default: all that are available.", "--workers -j", min=1, max=1024)
 ]
 Pairs = Annotated[str, argument("PAIRS", "File of labeled pairs: a, b, label; - for JSON Lines on standard input.")]
-AField = Annotated[str, option("FIELD", "Field or column of the first text.", "--a-field")]
-BField = Annotated[str, option("FIELD", "Field or column of the second text.", "--b-field")]
-LabelField = Annotated[
-    str, option("FIELD", "Field or column with the label: whether the two should match.", "--label-field")
-]
-Wrong = Annotated[str | None, option("FILE", "File for wrongly judged pairs, .jsonl.", "--wrong", show_default=False)]
+AField = Annotated[str, option("FIELD", "Field or column of the first text.")]
+BField = Annotated[str, option("FIELD", "Field or column of the second text.")]
+LabelField = Annotated[str, option("FIELD", "Field or column with the label: whether the two should match.")]
+Wrong = Annotated[str | None, option("FILE", "File for wrongly judged pairs, .jsonl.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Debug = Annotated[

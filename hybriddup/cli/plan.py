@@ -26,9 +26,7 @@ HEADERS = ("block index", "keys", "look-ups", "comparisons", "us, window", "us, 
 
 
 def plan(
-    posts: Annotated[
-        str, option("N", "Number of posts in the index, such as 50M or 200000.", "--posts", show_default=False)
-    ],
+    posts: Annotated[str, option("N", "Number of posts in the index, such as 50M or 200000.", show_default=False)],
     bits: Annotated[int, option("B", "Width of the fingerprints, a multiple of 64.")] = 128,
     max_hamming_distance: Annotated[
         int | None, option("K", "Find pairs that differ in up to K bits; or give --edit-share.")

@@ -28,9 +28,7 @@ change only if the result is clearly better. The measures after tuning come from
 
 def tune(
     pairs: options.Pairs,
-    output: Annotated[
-        str, option("YAML", "File for the new configuration, .yaml.", "--output", "-o", show_default=False)
-    ],
+    output: Annotated[str, option("YAML", "File for the new configuration, .yaml.", "--output -o", show_default=False)],
     precision: Annotated[
         float | None,
         option(
