@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-import typer
-
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES, argument, option
+from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES, argument, flag, option
 
 EPILOG = f"""\b
 Examples:
@@ -64,17 +62,17 @@ def dedupe(
     ] = None,
     mark: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--mark",
-            help="Write every post, with more fields: duplicate_of (id of the post it repeats, null for a kept one), "
+            "Write every post, with more fields: duplicate_of (id of the post it repeats, null for a kept one), "
             "score, cluster (a number shared by duplicates), and those of --counts. Default output: INPUT.marked.EXT.",
         ),
     ] = False,
     counts: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--counts",
-            help="Add to each kept post n_copies (posts removed for it) and, if posts have a time, first_seen and "
+            "Add to each kept post n_copies (posts removed for it) and, if posts have a time, first_seen and "
             "last_seen (UTC).",
         ),
     ] = False,
@@ -154,17 +152,13 @@ def dedupe(
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at the first bad line, and write nothing, instead of counting it.")
+        bool, flag("--strict", "Stop at the first bad line, and write nothing, instead of counting it.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", "-n", help="Write no files; only show the summary of what would be removed.")
+        bool, flag("--dry-run -n", "Write no files; only show the summary of what would be removed.")
     ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show tables of counts, steps and settings as well.")
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Show neither progress nor summary, only errors and bad lines.")
-    ] = False,
+    verbose: Annotated[bool, flag("--verbose -v", "Show tables of counts, steps and settings as well.")] = False,
+    quiet: Annotated[bool, flag("--quiet -q", "Show neither progress nor summary, only errors and bad lines.")] = False,
 ) -> None:
     """Remove repeated posts from files.
 

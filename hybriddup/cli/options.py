@@ -79,6 +79,11 @@ def option(metavar: str, description: str, names: str = "", **more: Any) -> Any:
     return typer.Option(*names.split(), metavar=metavar, help=description, **more)
 
 
+def flag(names: str, description: str, **more: Any) -> Any:
+    """Return a typer option without a value; ``names`` are separated by spaces, such as ``--quiet -q``."""
+    return typer.Option(*names.split(), help=description, **more)
+
+
 def argument(metavar: str, description: str) -> Any:
     """Return a typer argument, which ``--help`` shows as ``metavar``, without its default."""
     return typer.Argument(metavar=metavar, help=description, show_default=False)
@@ -173,11 +178,9 @@ AField = Annotated[str, option("FIELD", "Field or column of the first text.")]
 BField = Annotated[str, option("FIELD", "Field or column of the second text.")]
 LabelField = Annotated[str, option("FIELD", "Field or column with the label: whether the two should match.")]
 Wrong = Annotated[str | None, option("FILE", "File for wrongly judged pairs, .jsonl.", show_default=False)]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Force = Annotated[bool, flag("--force -f", "Overwrite existing files.")]
+Json = Annotated[bool, flag("--json", "Print JSON.")]
 Debug = Annotated[
     bool,
-    typer.Option(
-        "--debug", callback=remember_debug, expose_value=False, help="Show the traceback of an error, for a bug report."
-    ),
+    flag("--debug", "Show the traceback of an error, for a bug report.", callback=remember_debug, expose_value=False),
 ]

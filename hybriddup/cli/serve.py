@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG, option
+from hybriddup.cli.options import DEFAULT_CONFIG, flag, option
 from hybriddup.cli.watch import Authors, Counts, Horizon, MaxStep, Rewind, TimeOf
 from hybriddup.errors import ConfigError
 
@@ -73,9 +73,9 @@ def serve(
     ] = 30,
     access_log: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--access-log",
-            help="Write a line for each request to standard error: time, client, method, path, status, seconds.",
+            "Write a line for each request to standard error: time, client, method, path, status, seconds.",
         ),
     ] = False,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG, option
+from hybriddup.cli.options import DEFAULT_CONFIG, flag, option
 
 EPILOG = """\b
 Examples:
@@ -48,15 +48,14 @@ MaxStep = Annotated[
     ),
 ]
 Rewind = Annotated[
-    bool,
-    typer.Option("--rewind", help="Set the window's time back to the clock, after a clock or posts that were ahead."),
+    bool, flag("--rewind", "Set the window's time back to the clock, after a clock or posts that were ahead.")
 ]
 
 Counts = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--counts",
-        help="Count copies: a kept post in the window has n_copies, first_seen and last_seen. A window in a directory "
+        "Count copies: a kept post in the window has n_copies, first_seen and last_seen. A window in a directory "
         "goes on counting.",
     ),
 ]
@@ -91,11 +90,9 @@ def watch(
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at the first bad line, after answering the lines before it.")
+        bool, flag("--strict", "Stop at the first bad line, after answering the lines before it.")
     ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Show no counts at the end, only errors and bad lines.")
-    ] = False,
+    quiet: Annotated[bool, flag("--quiet -q", "Show no counts at the end, only errors and bad lines.")] = False,
 ) -> None:
     """Answer for each post of a stream whether it repeats one that was kept within the horizon.
 
