@@ -62,8 +62,6 @@ def create_plugin_manager(entry_points: bool = True, modules: Iterable[str | Mod
 class PluginManager:
     """Loads plugins, which add components to its registry, and calls their hooks; see `create_plugin_manager`."""
 
-    registry: Registry
-
     def __init__(self) -> None:
         self.registry = Registry()
         self._pluggy = pluggy.PluginManager(spec.PROJECT)
@@ -147,19 +145,15 @@ class PluginManager:
 
     def describe(self) -> list[PluginDescription]:
         """Describe each loaded plugin and its components, in the order they were loaded."""
-        return [
-            PluginDescription(
-                owner.plugin, owner.distribution, owner.version, self._hooks_of(name), self._components_of(owner)
-            )
-            for name, owner in self._owners.items()
-        ]
+        return list(map(self._describe, self._owners.values()))
 
-    def _components_of(self, owner: Owner) -> dict[str, list[str]]:
+    def _describe(self, owner: Owner) -> PluginDescription:
         components: dict[str, list[str]] = {}
         for registered in self.registry.registered():
             if registered.owner == owner:
                 components.setdefault(registered.role, []).append(registered.name)
-        return components
+        hooks = self._hooks_of(owner.plugin)
+        return PluginDescription(owner.plugin, owner.distribution, owner.version, hooks, components)
 
 
 @cache
