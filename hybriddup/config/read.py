@@ -68,19 +68,21 @@ def shipped_names() -> list[str]:
 
 def shipped_text(name: str) -> str:
     """Return the text of a shipped configuration, with an absolute address of the JSON Schema."""
-    shipped, directory = shipped_names(), shipped_directory()
-    if name not in shipped:
-        raise ConfigError(
-            f"no shipped configuration is called {name!r}.{suggest(name, shipped)} (shipped: {', '.join(shipped)})"
-        )
+    if name not in shipped_names():
+        raise _not_shipped(name, f"no shipped configuration is called {name!r}")
+    directory = shipped_directory()
     text = (directory / f"{name}.yaml").read_text("utf-8")
     return text.replace(f"$schema={SCHEMA_FILE}", f"$schema={(directory / SCHEMA_FILE).as_uri()}", 1)
 
 
+def _not_shipped(name: object, problem: str) -> ConfigError:
+    shipped = shipped_names()
+    return ConfigError(f"{problem}.{suggest(name, shipped)} (shipped: {', '.join(shipped)})")
+
+
 def read_config(config: str | FilePath) -> Written:
     """Read a configuration by shipped name or by path."""
-    shipped = shipped_names()
-    if isinstance(config, str) and config in shipped:
+    if isinstance(config, str) and config in shipped_names():
         return read_file(shipped_directory() / f"{config}.yaml", config)
     path = FilePath(config)
     try:
@@ -88,10 +90,7 @@ def read_config(config: str | FilePath) -> Written:
     except OSError:  # such as a directory without permission: reading the file then reports the reason
         is_there = True
     if not is_there:
-        raise ConfigError(
-            f"config {str(config)!r} is neither a file nor a shipped configuration.{suggest(config, shipped)} "
-            f"(shipped: {', '.join(shipped)})"
-        )
+        raise _not_shipped(config, f"config {str(config)!r} is neither a file nor a shipped configuration")
     return replace(read_file(path, str(path)), directory=path.parent)
 
 

@@ -114,9 +114,8 @@ class Way(NamedTuple):
     """One way of changing the configuration, which can be cross-validated and turned into settings."""
 
     name: str
-    matches: Callable[[Bools, Bools], Bools]
-    """Function of two masks, bool[n_pairs]: fits to the pairs in the first mask, and returns the predictions for the
-    pairs in the second."""
+    matches: Callable[[Bools], Bools]
+    """Function of a mask, bool[n_pairs]: fits to the pairs in the mask, and returns the predictions for all pairs."""
     settings: Callable[[], Settings]
     """Function that fits to all pairs, and returns the changed settings."""
 
@@ -184,7 +183,7 @@ class Tuning:
     def ways(self) -> Iterator[Way]:
         """Yield the ways of changing the configuration that are compared; the first leaves it unchanged."""
         settings, found = self.settings, self.found_before
-        yield Way(AS_IT_IS, lambda _, judged: found[judged], lambda: settings)
+        yield Way(AS_IT_IS, lambda _: found, lambda: settings)
         yield self.by_thresholds("threshold", self.scored, settings)
         verifiers = single_bands(settings).values()
         if any(one.use != POST for one in verifiers):
@@ -207,7 +206,7 @@ class Tuning:
         def result() -> Settings:
             return with_thresholds(settings, thresholds(np.ones(len(scored.labels), np.bool_)))
 
-        return Way(name, lambda fitted, judged: scored.found(thresholds(fitted))[judged], result)
+        return Way(name, lambda fitted: scored.found(thresholds(fitted)), result)
 
     def by_new_model(self) -> Way:
         """Return the `Way` that fits a new model of the verifier `post`, and changes the configuration to use it."""
@@ -217,14 +216,14 @@ class Tuning:
         values = np.zeros((len(scored.labels), features.shape[1]))
         values[reached] = features
 
-        def matches(fitted: Bools, judged: Bools) -> Bools:
+        def matches(fitted: Bools) -> Bools:
             if fewest_of_kind(scored.labels[fitted & reached]) < FEWEST_TO_REFIT:
-                return np.zeros(int(judged.sum()), np.bool_)
+                return np.zeros(len(fitted), np.bool_)
             model = fit_to(values[fitted & reached], scored.labels[fitted & reached], min_precision, 0)
             # scores of 0.0 and 1.0 come from rules, which take precedence over the model
             is_ruled = np.isin(scored.scores, (0.0, 1.0))
             scores = np.where(is_ruled, scored.scores, model.scores(values))
-            return np.asarray(scored.exact | (reached & (scores >= 0.5)))[judged]
+            return np.asarray(scored.exact | (reached & (scores >= 0.5)))
 
         def result() -> Settings:
             model = fit_to(values[reached], scored.labels[reached], min_precision, 0)
@@ -307,9 +306,9 @@ def cross_validated(way: Way, scored: ScoredPairs) -> Bools:
     found = np.zeros(len(scored.labels), np.bool_)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     for others, fold in folds.split(scored.labels, scored.labels):
-        fitted, judged = np.zeros(len(found), np.bool_), np.zeros(len(found), np.bool_)
-        fitted[others], judged[fold] = True, True
-        found[judged] = way.matches(fitted, judged)
+        fitted = np.zeros(len(found), np.bool_)
+        fitted[others] = True
+        found[fold] = way.matches(fitted)[fold]
     return found
 
 
