@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG
+from hybriddup.cli.options import DEFAULT_CONFIG, argument, option
 from hybriddup.errors import OutputError
 
 if TYPE_CHECKING:
@@ -36,18 +36,9 @@ Exit codes: 0 done or quit; 1 the same, but some posts were bad; 2 an error."""
 
 
 def label(
-    inputs: Annotated[
-        list[str], typer.Argument(metavar="POSTS", show_default=False, help="Files of posts, read as one corpus.")
-    ],
+    inputs: Annotated[list[str], argument("POSTS", "Files of posts, read as one corpus.")],
     output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="PAIRS",
-            show_default=False,
-            help="File of labeled pairs, .jsonl; answers are appended.",
-        ),
+        str, option("PAIRS", "File of labeled pairs, .jsonl; answers are appended.", "--output -o", show_default=False)
     ],
     config: options.Config = DEFAULT_CONFIG,
     plugins: options.Plugins = None,

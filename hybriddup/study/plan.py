@@ -115,7 +115,7 @@ class Plan:
 
 def make_plan(question: Question) -> Plan:
     """Compare possible block indexes and choose one; raise ConfigError if a value in ``question`` is invalid."""
-    for fault in find_faults(question):
+    if fault := next(find_faults(question), None):
         raise ConfigError(fault)
     edits = None if question.edit_share is None else measure_edits(question.edit_share, question.bits)
     limit = edits.limit if edits else question.max_hamming_distance or 0

@@ -11,8 +11,6 @@ The window is filled, kept full for so many windows' worth of posts, and then me
 one by one, and in batches of 256.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Tokenizing in several processes: the same tokens in the same order, from any kind of tokenizer."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

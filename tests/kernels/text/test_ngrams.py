@@ -1,7 +1,5 @@
 """Character n-grams by script against a plain walk over the text."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import numpy as np
@@ -43,7 +41,6 @@ def plain_ngrams(text: str, dense: tuple[int, int], other: tuple[int, int]) -> l
 
 
 def kernel_ngrams(texts: list[str], dense: tuple[int, int], other: tuple[int, int]) -> list[list[str]]:
-    """The n-grams of each text by the kernel."""
     code_points, offsets = encode_texts(texts)
     tokens = Tokens(code_points, *script_ngrams(code_points, offsets, np.array(dense), np.array(other)))
     return [tokens.strings(text) for text in range(len(texts))]

@@ -1,7 +1,5 @@
 """The hash table of tokens against Counter and dict."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -9,14 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.text.token_table import (
-    BUCKET,
-    build_table,
-    count_documents,
-    count_occurrences,
-    first_bucket,
-    look_up,
-)
+from hybriddup.kernels.text import token_table
+from hybriddup.kernels.text.token_table import BUCKET, build_table, look_up
 
 # Few distinct values, and values that want the same slot of a small table, so that both repeats and probing happen.
 token_hashes = st.one_of(st.integers(0, 5), st.integers(0, 9).map(lambda n: n << 40), st.integers(0, 2**64 - 1))
@@ -31,7 +23,7 @@ def never_zero(token: int) -> int:
 def test_document_counts_equal_counter(texts: list[list[int]]) -> None:
     flat = np.array([token for tokens in texts for token in tokens], np.uint64)
     offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
-    keys, counts = count_documents(flat, offsets)
+    keys, counts = token_table.count_documents(flat, offsets)
     expected = Counter(token for tokens in texts for token in dict.fromkeys(map(never_zero, tokens)))
     assert list(zip(keys.tolist(), counts.tolist(), strict=True)) == list(expected.items())
 
@@ -41,7 +33,7 @@ def test_occurrences_equal_counter(texts: list[list[int]]) -> None:
     flat = np.array([token for tokens in texts for token in tokens], np.uint64)
     offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
     expected = [Counter(tokens)[token] for tokens in texts for token in tokens]
-    assert count_occurrences(flat, offsets).tolist() == expected
+    assert token_table.count_occurrences(flat, offsets).tolist() == expected
 
 
 @given(
@@ -58,7 +50,7 @@ def test_look_up_equals_dict(weights: dict[int, int], others: list[int]) -> None
 def keys_for(bucket: int, n_buckets: int, n_keys: int) -> list[int]:
     """Distinct keys of which the search begins in one bucket."""
     keys = [key for key in range(1, n_buckets * (n_keys + 1)) if key % n_buckets == bucket][:n_keys]
-    assert {int(first_bucket(np.uint64(key), n_buckets)) for key in keys} == {bucket}
+    assert {int(token_table.first_bucket(np.uint64(key), n_buckets)) for key in keys} == {bucket}
     return keys
 
 

@@ -1,7 +1,5 @@
 """Word boundaries against the `regex` library, whose ``\\b`` follows the same rules with ``(?w)``."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pairs among the texts of a batch are the same, whether they are found beforehand or when they are asked for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,7 +22,6 @@ def batch_of(index: BlockIndex, seed: int) -> WithinBatch:
 
 
 def rows_of(near: NearPairs) -> list[tuple[int, int, int]]:
-    """Pairs as earlier and later row, and differing bits."""
     return list(zip(near.earlier.tolist(), near.later.tolist(), near.distances.tolist(), strict=True))
 
 
