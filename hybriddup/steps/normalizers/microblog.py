@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from hybriddup.data.records import text_lengths
+from hybriddup.data.spread import slices_of_size
 from hybriddup.steps.normalizers import patterns
 from hybriddup.steps.normalizers.cleaning import Cleaner
 from hybriddup.steps.normalizers.decoration import LITTLE_LENGTH, MENTION_REPLACEMENTS, Wording, wording_of
@@ -74,7 +75,8 @@ class MicroblogNormalizer:
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
         """Return one normalized text per text, in order."""
-        return [text for slice_ in _slices(texts) for text in self._normalize_slice(slice_)]
+        slices = slices_of_size(text_lengths(texts), BATCH_CHARACTERS)
+        return [text for some in slices for text in self._normalize_slice(texts[some])]
 
     def _normalize_slice(self, texts: Sequence[str]) -> list[str]:
         folded = self._folder.fold(texts)
@@ -278,17 +280,6 @@ def put_at(places: Sequence[int], texts: Sequence[str], among: list[str]) -> lis
     for place, text in zip(places, texts, strict=True):
         among[place] = text
     return among
-
-
-def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the texts in slices of about `BATCH_CHARACTERS`; a longer text makes a longer slice."""
-    ends = np.cumsum(text_lengths(texts), dtype=np.int64)
-    start = 0
-    while start < len(texts):
-        before = int(ends[start - 1]) if start else 0
-        end = int(np.searchsorted(ends, before + BATCH_CHARACTERS)) + 1
-        yield texts[start:end]
-        start = end
 
 
 def _first_comment(text: re.Match[str]) -> str:

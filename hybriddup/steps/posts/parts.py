@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ import numpy as np
 from hybriddup.data.records import EncodedTexts, Int64s, UInt32s, encode_texts
 from hybriddup.kernels.posts.parsing import N_SETS, TAGS, ParsedPosts, join_tokens, parse_posts
 from hybriddup.kernels.posts.words import may_have_more_than_words, words_of_posts
-from hybriddup.steps.parallel import map_slices
+from hybriddup.steps.parallel import map_threads
 from hybriddup.steps.posts.characters import load_characters
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ def body_lengths(posts: Sequence[str], workers: int = 1) -> Int64s:
     >>> body_lengths(["#日常# 早安", "早安", "早安呀"]).tolist()
     [2, 2, 3]
     """
-    lengths = in_slices(lambda few: letters_of(parse(encode_texts(few))).lengths, posts, workers)
+    lengths = in_slices(lambda some: letters_of(parse(encode_texts(some))).lengths, posts, workers)
     return np.concatenate([np.zeros(0, np.int64), *lengths])
 
 
@@ -70,14 +70,10 @@ def bodies_of(posts: Sequence[str], workers: int = 1) -> list[str]:
     return list(chain.from_iterable(in_slices(bodies_of_few, posts, workers)))
 
 
-def in_slices(convert: Callable[[Sequence[str]], T], posts: Sequence[str], workers: int) -> list[T]:
-    """Apply ``convert`` to `POSTS_PER_SLICE` posts at a time, in several threads; return the results in order."""
-
-    def convert_some(first: int, last: int) -> list[T]:
-        starts = range(first, last, POSTS_PER_SLICE)
-        return [convert(posts[start : min(start + POSTS_PER_SLICE, last)]) for start in starts]
-
-    return list(chain.from_iterable(map_slices(convert_some, len(posts), workers, POSTS_PER_SLICE)))
+def in_slices(convert: Callable[[Sequence[str]], T], posts: Sequence[str], workers: int) -> Iterator[T]:
+    """Yield the results of ``convert`` for `POSTS_PER_SLICE` posts at a time, in order, from several threads."""
+    starts = range(0, len(posts), POSTS_PER_SLICE)
+    return map_threads(lambda start: convert(posts[start : start + POSTS_PER_SLICE]), starts, workers)
 
 
 def bodies_of_few(posts: Sequence[str]) -> list[str]:
