@@ -252,6 +252,7 @@ class Folder:
         flags[[ord(character) for character in once]] |= COLLAPSES
         by_end = sorted({*literals, *signs}, key=lambda literal: literal[::-1])
         states = [TEXT_HAS_LITERAL * (one in literals) | TEXT_HAS_SIGN * (one in signs) for one in by_end]
+        searched = *encode_texts(by_end), np.array(states, np.uint8)
         for number, literal in reversed(list(enumerate(by_end))):  # the first of several with one end overwrites
             flags[ord(literal[-1])] = flags[ord(literal[-1])] & COLLAPSES | ENDS_LITERAL | number << NUMBER_SHIFT
         checked = [SPACE] * drops_questions + [DOT, ELLIPSIS, IDEOGRAPHIC_STOP] * joins_dots
@@ -259,8 +260,8 @@ class Folder:
             if not flags[point] & ENDS_LITERAL:
                 flags[point] |= ENDS_LITERAL | len(by_end) << NUMBER_SHIFT  # no literal has this number
         self._literals = by_end
-        table = _folding_table(folding, flags, by_end, drops_questions, joins_dots)
-        self._table = table._replace(literal_states=np.array(states, np.uint8))
+        entries, several = _table_entries(folding, flags, joins_dots)
+        self._table = FoldingTable(entries, several, *searched, drops_questions, joins_dots)
 
     def fold(self, texts: Sequence[str]) -> Folded:
         """Fold texts, and find the strings that rules (``literals``) and the markup cleaner (``signs``) look for."""
@@ -293,10 +294,8 @@ shared_folder = lru_cache(maxsize=8)(Folder)
 """Cached constructor of `Folder`, because the tables of a folder take 4 MB and 10 ms."""
 
 
-def _folding_table(
-    folding: Folding, flags: UInt32s, literals: Sequence[str], drops_questions: bool, joins_dots: bool
-) -> FoldingTable:
-    """Return the table for the kernel that folds texts.
+def _table_entries(folding: Folding, flags: UInt32s, joins_dots: bool) -> tuple[UInt32s, UInt32s]:
+    """Return the arrays ``entries`` and ``several`` of a `FoldingTable`.
 
     ``flags``: uint32[0x110000]; for each folded character, whether its runs collapse, and which literal it may end.
     """
@@ -309,6 +308,4 @@ def _folding_table(
             continue
         entries[point] = SEVERAL | np.uint32(len(folded)) << NUMBER_SHIFT | np.uint32(len(several))
         several.extend(ord(part) | int(flags[ord(part)]) for part in folded)
-    points, bounds = encode_texts(literals)
-    states = np.zeros(len(literals), np.uint8)
-    return FoldingTable(entries, np.array(several, np.uint32), points, bounds, states, drops_questions, joins_dots)
+    return entries, np.array(several, np.uint32)
