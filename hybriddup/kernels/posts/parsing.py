@@ -59,8 +59,7 @@ class ParsedPosts(NamedTuple):
 def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPosts:
     """Parse the posts, given as the two arrays of `hybriddup.data.records.EncodedTexts`."""
     n_posts, n_points = len(offsets) - 1, len(points)
-    begins, tokens = np.zeros(n_points, np.bool_), make_tokens(offsets)
-    mark_words(points, offsets, known.word_classes, begins)
+    begins, tokens = mark_words(points, offsets, known.word_classes), make_tokens(offsets)
     keys, kinds, weights = np.empty(n_points, np.uint64), np.empty(n_points, np.uint8), np.empty(n_points, np.float32)
     bounds, starts = np.empty((n_points, 2), np.int32), np.empty(n_points + 1, np.int32)
     is_own = np.zeros(n_points, np.bool_)
