@@ -7,17 +7,15 @@ with its neighbors (an accent, a Hangul letter) pass through `unicodedata`.
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import regex
 
-from hybriddup.data.records import Bools, UInt8s, UInt32s, characters_between, encode_texts
+from hybriddup.data.records import Bools, UInt8s, UInt32s, characters_between, decode_texts, encode_texts
 from hybriddup.kernels.text.folding import (
     COLLAPSES,
     DOT,
@@ -146,20 +144,19 @@ def _joining(characters: str) -> set[str]:
     return {*filter(unicodedata.combining, characters), *_drawn_to_the_one_before().intersection(characters)}
 
 
-class FoldedCharacters(NamedTuple):
-    """Tables of the character or text to which every code point folds."""
-
-    points: UInt32s
-    """uint32[0x110000]: folded code point; unchanged if special or if folding does not give exactly one character."""
-    special: Bools
-    """bool[0x110000]: whether folding depends on the text around the character."""
-    several: dict[int, str]
-    """Folded text of the code points that fold to no character or to several."""
-
-
 @cache
-def folded_characters(folding: Folding) -> FoldedCharacters:
-    """Return the folding of every code point; cached, so that equal settings share one object."""
+def folded_characters(folding: Folding) -> tuple[UInt32s, Bools, dict[int, str]]:
+    """Return the character or text to which every code point folds; cached, so that equal settings share the tables.
+
+    Returns
+    -------
+    points
+        uint32[0x110000]: folded code point; unchanged if special or if folding does not give exactly one character.
+    special
+        bool[0x110000]: whether folding depends on the text around the character.
+    several
+        Folded text of the code points that fold to no character or to several.
+    """
     points = np.arange(0x110000, dtype=np.uint32)
     special = np.ones(0x110000, np.bool_)
     several = {}
@@ -176,7 +173,7 @@ def folded_characters(folding: Folding) -> FoldedCharacters:
     if folding.simplify:
         for traditional, simplified in simplified_characters().items():
             points[ord(traditional)] = ord(simplified)
-    return FoldedCharacters(points, special, several)
+    return points, special, several
 
 
 _NO_CHARACTERS = (0xFDD0, 0xFDF0)
@@ -202,9 +199,6 @@ _CHECKED = (
 )
 """Code points whose folding is computed: the basic plane without `_UNCHANGED`, and emoji. Characters neither here nor
 in `_UNCHANGED` are rare, and treated as if their folding depended on their neighbors."""
-
-
-_UTF_32 = f"utf-32-{sys.byteorder[0]}e"
 
 
 class Folded(NamedTuple):
@@ -286,8 +280,7 @@ class Folder:
         points, offsets = encode_texts(texts)
         room = np.empty(MAX_SEVERAL * len(points), np.uint32)
         bounds, states = fold_texts(points, offsets, self._table, fold_special, found, room)
-        joined = str(room[: bounds[-1]].data, _UTF_32, "surrogatepass")
-        return [joined[start:end] for start, end in pairwise(bounds.tolist())], states
+        return decode_texts(room[: bounds[-1]], bounds), states
 
 
 shared_folder = lru_cache(maxsize=8)(Folder)
@@ -299,10 +292,10 @@ def _table_entries(folding: Folding, flags: UInt32s, joins_dots: bool) -> tuple[
 
     ``flags``: uint32[0x110000]; for each folded character, whether its runs collapse, and which literal it may end.
     """
-    characters = folded_characters(folding)
-    entries = characters.points | flags[characters.points] | np.where(characters.special, SPECIAL, np.uint32(0))
+    points, special, texts = folded_characters(folding)
+    entries = points | flags[points] | np.where(special, SPECIAL, np.uint32(0))
     several: list[int] = []
-    for point, folded in characters.several.items():
+    for point, folded in texts.items():
         if joins_dots and folded == "...":  # NFKC expands an ellipsis to three dots
             entries[point] = ELLIPSIS | flags[ELLIPSIS]
             continue

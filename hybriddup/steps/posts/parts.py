@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
 
-from hybriddup.data.records import EncodedTexts, Int64s, UInt32s, encode_texts
+from hybriddup.data.records import EncodedTexts, Int64s, decode_texts, encode_texts
 from hybriddup.kernels.posts.parsing import N_SETS, TAGS, ParsedPosts, join_tokens, parse_posts
 from hybriddup.kernels.posts.words import may_have_more_than_words, words_of_posts
 from hybriddup.steps.parallel import map_threads
@@ -81,16 +81,10 @@ def bodies_of_few(posts: Sequence[str]) -> list[str]:
     encoded = encode_texts(posts)
     parsed = parse(encoded)
     points, bounds, weights = join_tokens(encoded.code_points, parsed, load_characters())
-    texts = decoded(points, bounds)
+    texts = decode_texts(points, bounds)
     n_tags, n_letters = np.diff(parsed.set_offsets)[TAGS::N_SETS], np.diff(bounds)
     has_body = ((weights >= BODY) | ((n_letters > 0) & (n_tags == 0))).tolist()
     return [text if has else post for text, has, post in zip(texts, has_body, posts, strict=True)]
-
-
-def decoded(points: UInt32s, bounds: Int64s) -> list[str]:
-    """Return the texts between the given bounds of an array of code points."""
-    text = points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    return [text[first:last] for first, last in pairwise(bounds.tolist())]
 
 
 def words_of(posts: Sequence[str]) -> Sequence[str]:
@@ -107,6 +101,6 @@ def words_of(posts: Sequence[str]) -> Sequence[str]:
         return posts
     words = words_of_posts(*encode_texts([posts[place] for place in chosen]), characters)
     without = list(posts)
-    for place, text in zip(chosen, decoded(*words), strict=True):
+    for place, text in zip(chosen, decode_texts(*words), strict=True):
         without[place] = text
     return without
