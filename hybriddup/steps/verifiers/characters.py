@@ -14,7 +14,6 @@ from hybriddup.kernels.text.lcs import lcs_lengths, symbols_in_common
 from hybriddup.steps.verifiers import sections
 from hybriddup.steps.verifiers.sections import Cut
 
-
 SymbolTexts = tuple[Int32s, Int64s, int]
 """Concatenated texts for the kernels that compare them: int32[n_characters], the symbols of all texts;
 int64[n_texts + 1], the start of each text among them, and the total length; and the number of different symbols."""
