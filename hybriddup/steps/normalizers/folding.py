@@ -222,13 +222,12 @@ class Folder:
         The differences between characters to remove.
     once
         Characters whose runs collapse to one after folding. If a space is among them, spaces at the beginning and end
-        of a text are also removed.
+        of a text are also removed. If a dot is among them, two dots become one dot, and three or more become an
+        ellipsis.
     literals, signs
         Strings that `fold` searches for: up to 128 in all, none empty.
     drops_questions
         Remove question marks between spaces or between a space and the end; needs a space in ``once``.
-    joins_dots
-        Replace three or more dots with an ellipsis, and two dots with one dot; needs NFKC.
     """
 
     def __init__(
@@ -239,9 +238,9 @@ class Folder:
         literals: Collection[str] = (),
         signs: Collection[str] = (),
         drops_questions: bool = False,
-        joins_dots: bool = False,
     ) -> None:
         self._folding = folding
+        joins_dots = "." in once
         flags = np.zeros(0x110000, np.uint32)
         flags[[ord(character) for character in once]] |= COLLAPSES
         by_end = sorted({*literals, *signs}, key=lambda literal: literal[::-1])

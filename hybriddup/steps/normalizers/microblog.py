@@ -156,14 +156,8 @@ class MicroblogNormalizer:
         once = patterns.marks() if options.repeated_punctuation == "collapse" else ""
         once += " " if options.white_space == "collapse" else ""
         literals = tuple(self._literals)
-        joins_dots = options.repeated_punctuation == "collapse"
         return shared_folder(
-            folding,
-            once=once,
-            literals=literals,
-            signs=self._cleaner.signs,
-            drops_questions=self._drops_questions,
-            joins_dots=joins_dots,
+            folding, once=once, literals=literals, signs=self._cleaner.signs, drops_questions=self._drops_questions
         )
 
     @cached_property
