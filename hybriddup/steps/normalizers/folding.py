@@ -16,23 +16,7 @@ import numpy as np
 import regex
 
 from hybriddup.data.records import Bools, UInt8s, UInt32s, characters_between, decode_texts, encode_texts
-from hybriddup.kernels.text.folding import (
-    COLLAPSES,
-    DOT,
-    ELLIPSIS,
-    ENDS_LITERAL,
-    IDEOGRAPHIC_STOP,
-    MAX_SEVERAL,
-    NUMBER_SHIFT,
-    SEVERAL,
-    SPACE,
-    SPECIAL,
-    TEXT_HAS_LITERAL,
-    TEXT_HAS_SIGN,
-    TEXT_IS_SPECIAL,
-    FoldingTable,
-    fold_texts,
-)
+from hybriddup.kernels.text import folding as kernel
 from hybriddup.steps.normalizers.patterns import BOUNDARY
 from hybriddup.steps.normalizers.spellings import spellings
 from hybriddup.steps.normalizers.tables import simplified_characters
@@ -129,7 +113,7 @@ class Folding(NamedTuple):
             return None
         if not folded:  # removed before composition, so that it never composes with a neighbor
             return folded
-        if len(folded) > MAX_SEVERAL or _joining(character + folded):
+        if len(folded) > kernel.MAX_SEVERAL or _joining(character + folded):
             return None
         return "".join(map(self._fold_alone, folded))
 
@@ -242,31 +226,32 @@ class Folder:
         self._folding = folding
         joins_dots = "." in once
         flags = np.zeros(0x110000, np.uint32)
-        flags[[ord(character) for character in once]] |= COLLAPSES
+        flags[[ord(character) for character in once]] |= kernel.COLLAPSES
         by_end = sorted({*literals, *signs}, key=lambda literal: literal[::-1])
-        states = [TEXT_HAS_LITERAL * (one in literals) | TEXT_HAS_SIGN * (one in signs) for one in by_end]
-        searched = *encode_texts(by_end), np.array(states, np.uint8)
+        states = [kernel.TEXT_HAS_LITERAL * (one in literals) | kernel.TEXT_HAS_SIGN * (one in signs) for one in by_end]
+        literal_arrays = *encode_texts(by_end), np.array(states, np.uint8)
         for number, literal in reversed(list(enumerate(by_end))):  # the first of several with one end overwrites
-            flags[ord(literal[-1])] = flags[ord(literal[-1])] & COLLAPSES | ENDS_LITERAL | number << NUMBER_SHIFT
-        checked = [SPACE] * drops_questions + [DOT, ELLIPSIS, IDEOGRAPHIC_STOP] * joins_dots
+            last = ord(literal[-1])
+            flags[last] = flags[last] & kernel.COLLAPSES | kernel.ENDS_LITERAL | number << kernel.NUMBER_SHIFT
+        checked = [kernel.SPACE] * drops_questions + [kernel.DOT, kernel.ELLIPSIS, kernel.IDEOGRAPHIC_STOP] * joins_dots
         for point in checked:
-            if not flags[point] & ENDS_LITERAL:
-                flags[point] |= ENDS_LITERAL | len(by_end) << NUMBER_SHIFT  # no literal has this number
+            if not flags[point] & kernel.ENDS_LITERAL:
+                flags[point] |= kernel.ENDS_LITERAL | len(by_end) << kernel.NUMBER_SHIFT  # no literal has this number
         self._literals = by_end
         entries, several = _table_entries(folding, flags, joins_dots)
-        self._table = FoldingTable(entries, several, *searched, drops_questions, joins_dots)
+        self._table = kernel.FoldingTable(entries, several, *literal_arrays, drops_questions, joins_dots)
 
     def fold(self, texts: Sequence[str]) -> Folded:
         """Fold texts, and find the strings that rules (``literals``) and the markup cleaner (``signs``) look for."""
         found = np.zeros(len(self._literals), np.bool_)
         folded, states = self._fold(texts, False, found)
-        special = np.flatnonzero(states & TEXT_IS_SPECIAL).tolist()
+        special = np.flatnonzero(states & kernel.TEXT_IS_SPECIAL).tolist()
         if special:
             again, states[special] = self._fold(self._fold_special([texts[place] for place in special]), True, found)
             for place, text in zip(special, again, strict=True):
                 folded[place] = text
         literals = {literal for literal, is_found in zip(self._literals, found.tolist(), strict=True) if is_found}
-        return Folded(folded, states & TEXT_HAS_LITERAL != 0, states & TEXT_HAS_SIGN != 0, literals)
+        return Folded(folded, states & kernel.TEXT_HAS_LITERAL != 0, states & kernel.TEXT_HAS_SIGN != 0, literals)
 
     def _fold_special(self, texts: Sequence[str]) -> list[str]:
         """Apply the part of folding in which a character depends on its neighbors, to all texts in one pass."""
@@ -277,8 +262,8 @@ class Folder:
 
     def _fold(self, texts: Sequence[str], fold_special: bool, found: Bools) -> tuple[list[str], UInt8s]:
         points, offsets = encode_texts(texts)
-        room = np.empty(MAX_SEVERAL * len(points), np.uint32)
-        bounds, states = fold_texts(points, offsets, self._table, fold_special, found, room)
+        room = np.empty(kernel.MAX_SEVERAL * len(points), np.uint32)
+        bounds, states = kernel.fold_texts(points, offsets, self._table, fold_special, found, room)
         return decode_texts(room[: bounds[-1]], bounds), states
 
 
@@ -292,12 +277,12 @@ def _table_entries(folding: Folding, flags: UInt32s, joins_dots: bool) -> tuple[
     ``flags``: uint32[0x110000]; for each folded character, whether its runs collapse, and which literal it may end.
     """
     points, special, texts = folded_characters(folding)
-    entries = points | flags[points] | np.where(special, SPECIAL, np.uint32(0))
+    entries = points | flags[points] | np.where(special, kernel.SPECIAL, np.uint32(0))
     several: list[int] = []
     for point, folded in texts.items():
         if joins_dots and folded == "...":  # NFKC expands an ellipsis to three dots
-            entries[point] = ELLIPSIS | flags[ELLIPSIS]
+            entries[point] = kernel.ELLIPSIS | flags[kernel.ELLIPSIS]
             continue
-        entries[point] = SEVERAL | np.uint32(len(folded)) << NUMBER_SHIFT | np.uint32(len(several))
+        entries[point] = kernel.SEVERAL | np.uint32(len(folded)) << kernel.NUMBER_SHIFT | np.uint32(len(several))
         several.extend(ord(part) | int(flags[ord(part)]) for part in folded)
     return entries, np.array(several, np.uint32)
