@@ -46,9 +46,6 @@ class Cosine(FeatureVerifier):
     options: Options
     _frequencies: InverseDocumentFrequencies
 
-    def __init__(self, options: Options) -> None:
-        self.options = options
-
     def prepare(self, context: VerifierContext) -> None:
         """Learn IDF from the texts of the run."""
         self._context = context
