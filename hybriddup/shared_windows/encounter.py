@@ -9,7 +9,7 @@ import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, NearPairs, VerifiedPairs
 from hybriddup.kernels.search.decide import may_be_verified
-from hybriddup.shared_windows.candidates import buckets_of, depths_of, may_be_undecided, near_meetings, near_pairs
+from hybriddup.shared_windows.candidates import may_be_undecided, near_meetings, near_pairs
 from hybriddup.shared_windows.store import UNDECIDED, Block, Entries, PostRecord, State
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
@@ -55,13 +55,14 @@ class Encounter:
         """Return the near pairs of leading posts (which are being decided) and candidates, and the candidates' ranks.
 
         In the pairs, ``later`` is the row of the leading post, and ``earlier`` the position of the candidate. The ranks
-        are int64[n, n_keys]: for each pair, the rank of the candidate in the bucket of each key of the leading post.
+        are int64[n, n_keys]: for each pair, the rank of the candidate in the bucket of each key of the leading post,
+        1 = the newest, 0 = not in the bucket.
         """
         components, batch = self._steps.components, self._prepared.batch
-        buckets = buckets_of(batch.probes, found, batch.positions, unfinished)
-        met = near_meetings(batch, buckets, components.bands, components.block_index.max_bucket_size)
+        met = near_meetings(batch, found, components.bands, components.block_index.max_bucket_size, unfinished)
         near, pair_of = near_pairs(met)
-        depths = depths_of(met, pair_of, len(near.later), batch.probes.shape[1])
+        depths = np.zeros((len(near.later), batch.probes.shape[1]), np.int64)
+        depths[pair_of, met.key] = met.numbers
         bucket, most = components.limits.max_bucket_size, components.limits.most_pairs(batch.columns.lengths)
         # worst case: all leading posts before this one are kept, and push the candidate out of its buckets
         is_sure = (near.depths + near.later <= bucket) | (bucket == 0)
