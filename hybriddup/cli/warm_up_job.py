@@ -32,7 +32,7 @@ from hybriddup.steps.parallel import available_workers
 from hybriddup.window.event_time import parse_timing
 from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.looking import similar_posts
-from hybriddup.window.opening import open_state
+from hybriddup.window.openers import open_state
 from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.records import Post
 from hybriddup.window.state import WindowState

@@ -14,6 +14,7 @@ from hybriddup.shared_windows.encounter import Encounter
 from hybriddup.shared_windows.packing import text_name
 from hybriddup.shared_windows.store import Block, Entries, Keyed, PostRecord, State, Taken, entry_type
 from hybriddup.steps.blocks import BlockReport
+from hybriddup.window.derived.deriving import prepare_stored
 from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of, made_id
@@ -192,10 +193,7 @@ def keyed_texts(prepared: PreparedTexts, rows: Int64s) -> Keyed:
 
 def keyed_posts(posts: Sequence[StoredPost], steps: Steps) -> Keyed:
     """Return the bucket entries and block keys of posts, which must be in order of position."""
-    texts = [post.text for post in posts]
-    positions = np.fromiter((post.position for post in posts), np.int64, len(posts))
-    prepared = steps.prepare(texts, steps.normalize(texts), positions)
-    return keyed_texts(prepared, np.arange(len(posts)))
+    return keyed_texts(prepare_stored(steps, posts), np.arange(len(posts)))
 
 
 def no_posts(steps: Steps) -> Keyed:

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from hybriddup.data.records import Bools, CandidatePairs, Int64s, NearPairs, VerifiedPairs
+from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int64s, NearPairs, VerifiedPairs
 from hybriddup.kernels.search.decide import may_be_verified
 from hybriddup.shared_windows.candidates import may_be_undecided, near_meetings, near_pairs
 from hybriddup.shared_windows.store import UNDECIDED, Block, Entries, PostRecord, State
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
-from hybriddup.window.deciding import Verdicts, decide_batch
+from hybriddup.window.deciding import Verdicts, WindowIndex, decide_batch
 from hybriddup.window.event_time import PostTimes
 from hybriddup.window.preparing import PreparedTexts, Steps
 
@@ -98,8 +98,9 @@ class Encounter:
         """
         both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))
         nothing_equal = np.full(len(both.prepared.positions), -1, np.int64)  # no leading post equals a kept one
-        found = decide_batch(both.prepared, nothing_equal, self._times, both, self._steps, both.verify, report)
-        return found, both.records
+        edges = self._times.edges(self._horizon)
+        index = WindowIndex(both, both.still_match, both.prepared, self._times.times, edges)
+        return decide_batch(index, nothing_equal, self._steps, both.verify, report), both.records
 
     def _numbered(self, positions: Sequence[int]) -> Numbered:
         """Return the candidates at ``positions`` and the leading posts, numbered in one sequence, candidates first.
@@ -110,27 +111,21 @@ class Encounter:
         chosen = np.isin(self._near.earlier, others)
         near = self._near.take(chosen)
         near = near._replace(earlier=np.searchsorted(others, near.earlier))
-        return Numbered(records, self._prepared, near, self._depths[chosen], self._steps, self._horizon)
+        return Numbered(records, self._prepared, near, self._depths[chosen], self._steps)
 
 
 class Numbered:
     """Candidates and leading posts of a batch, numbered in one sequence: candidates from 0, then leading posts.
 
-    `decide_batch` uses this object as `KeptPostsOfBatch` and as `KeptIndex`; all candidates must then be kept posts. In
-    the near pairs, ``later`` is the row of a leading post, and ``earlier`` the number of a candidate.
+    `decide_batch` uses this object as a `KeptIndex`; all candidates must then be kept posts. In the near pairs,
+    ``later`` is the row of a leading post, and ``earlier`` the number of a candidate.
     """
 
     def __init__(
-        self,
-        records: list[PostRecord],
-        prepared: PreparedTexts,
-        near: NearPairs,
-        depths: Int64s,
-        steps: Steps,
-        horizon: float,
+        self, records: list[PostRecord], prepared: PreparedTexts, near: NearPairs, depths: Int64s, steps: Steps
     ) -> None:
-        self.records, self.horizon = records, horizon
-        """``records``: the records of the candidates, in order of position. ``horizon``: in seconds."""
+        self.records = records
+        """The records of the candidates, in order of position."""
         numbers = np.arange(len(records), len(records) + len(prepared.positions), dtype=np.int64)
         self.prepared = prepared._replace(batch=replace(prepared.batch, positions=numbers))
         """The leading posts, the ones to be decided, with their numbers in this sequence in place of positions."""
@@ -138,11 +133,6 @@ class Numbered:
         self._normalized = steps.normalize([one.post.text for one in records])
         self._times = np.array([one.post.time for one in records], np.float64)
         self._earlier = steps.earlier_texts(lambda wanted: [self._normalized[number] for number in wanted.tolist()])
-
-    @property
-    def index(self) -> Numbered:
-        """The index that finds the candidates: this object."""
-        return self
 
     def pairs(self) -> CandidatePairs:
         """Return the near pairs; candidates and leading posts are given by their numbers."""
@@ -169,9 +159,9 @@ class Numbered:
         later = texts.positions[rows] - n
         return self._depths[np.searchsorted(self._near.later * n + self._near.earlier, later * n + earlier)]
 
-    def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: for each pair, whether the candidate is within the horizon of the later text.
+    def still_match(self, earlier: Int64s, edges: Float64s) -> Bools:
+        """Return bool[n]: for each pair, whether the candidate's time is after the cutoff time of the later text.
 
-        ``earlier`` has the numbers of the candidates, and ``places`` the indices of the later texts.
+        ``earlier`` has the numbers of the candidates, and ``edges``, float64[n], the cutoff times.
         """
-        return np.asarray(self._times[earlier] > times.edges(self.horizon)[places])
+        return np.asarray(self._times[earlier] > edges)

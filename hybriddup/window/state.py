@@ -12,7 +12,7 @@ import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.window.deciding import Verdicts, decide_batch
+from hybriddup.window.deciding import Verdicts, WindowIndex, decide_batch
 from hybriddup.window.derived.deriving import prepare_stored
 from hybriddup.window.derived.kept_posts import KeptColumns, columns_of
 from hybriddup.window.event_time import NEVER, PostTimes
@@ -199,9 +199,9 @@ class WindowState(MaintainedState):
         seconds = self.counts.seconds["verify"]
         report = BlockReport()
         with self.counts.timed("look up"):
-            equal = self.equal_posts(prepared, times)
-            verify = partial(self.verify, prepared)
-            verdicts = decide_batch(prepared, equal, times, self.derived, self.steps, verify, report)
+            equal, edges = self.equal_posts(prepared, times), times.edges(self.timing.horizon)
+            index = WindowIndex(self.derived.index, self.derived.still_match, prepared, times.times, edges)
+            verdicts = decide_batch(index, equal, self.steps, partial(self.verify, prepared), report)
         self.counts.seconds["look up"] -= self.counts.seconds["verify"] - seconds
         self.counts.limits_hit.update(report.limits_hit)
         newest = self.renewals.newest

@@ -235,7 +235,7 @@ def test_tables_lists_and_a_scan_find_the_same_pairs(
     few, enough = WindowSize(100, bits, workers=2), WindowSize(500, bits)
     indexes = [LiveTables(few, keys), LiveScan(enough), LiveLists(few, keys)]
     for index in indexes[:2]:
-        index._ring.first = index._ring.next = index._ring._base = start
+        index._ring.first = index._ring.next = start
     numbers = clustered_numbers(rng, 10_000, bits, distance // 2 + 2, n_patterns=40)
     prints = make_prints(numbers, bits, limits=make_limits(10_000, max_hamming_distances=distance))
     texts = with_keys(prints, None, keys)
