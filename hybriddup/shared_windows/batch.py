@@ -15,7 +15,7 @@ from hybriddup.shared_windows.packing import text_name
 from hybriddup.shared_windows.store import Block, Entries, Keyed, PostRecord, State, Taken, entry_type
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.derived.deriving import prepare_stored
-from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
+from hybriddup.window.event_time import NEVER, WindowTime
 from hybriddup.window.preparing import PreparedTexts, Steps
 from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of, made_id
 
@@ -122,9 +122,8 @@ class SharedBatch(Contestants):
         Leading posts are the posts of this batch that are being decided.
         """
         rows = self._leading_rows()
-        times = PostTimes(self._times.times[rows], self._times.watermarks[rows])
-        texts = self._prepared.take(rows)
-        self._encounter = Encounter(texts, times, found, self._unfinished, self._steps, self._timing.horizon)
+        times, edges = self._times.times[rows], self._edges[rows]
+        self._encounter = Encounter(self._prepared.take(rows), times, edges, found, self._unfinished, self._steps)
         return self._encounter.positions
 
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:

@@ -14,7 +14,6 @@ from hybriddup.shared_windows.store import UNDECIDED, Block, Entries, PostRecord
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
 from hybriddup.window.deciding import Verdicts, WindowIndex, decide_batch
-from hybriddup.window.event_time import PostTimes
 from hybriddup.window.preparing import PreparedTexts, Steps
 
 
@@ -23,27 +22,29 @@ class Encounter:
 
     Parameters
     ----------
-    prepared, times
-        The leading posts, and their times.
+    prepared
+        The leading posts.
+    times, edges
+        float64[n]: the time of each leading post, and its cutoff time: only posts with later times can match it.
     found
         The contents of the buckets that these posts look up, in ascending order of the distinct keys.
     unfinished
         The ranges of positions that may have undecided posts; see
         `hybriddup.shared_windows.candidates.may_be_undecided`.
-    steps, horizon
-        Steps of the window, and its horizon in seconds.
+    steps
+        Steps of the window.
     """
 
     def __init__(
         self,
         prepared: PreparedTexts,
-        times: PostTimes,
+        times: Float64s,
+        edges: Float64s,
         found: Entries,
         unfinished: Sequence[Block],
         steps: Steps,
-        horizon: float,
     ) -> None:
-        self._prepared, self._times, self._steps, self._horizon = prepared, times, steps, horizon
+        self._prepared, self._times, self._edges, self._steps = prepared, times, edges, steps
         self._records: dict[int, PostRecord] = {}
         self._matches: dict[int, bool] = {}
         """For each candidate that was undecided when it was read, by position: whether it matches a leading post."""
@@ -98,8 +99,7 @@ class Encounter:
         """
         both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))
         nothing_equal = np.full(len(both.prepared.positions), -1, np.int64)  # no leading post equals a kept one
-        edges = self._times.edges(self._horizon)
-        index = WindowIndex(both, both.still_match, both.prepared, self._times.times, edges)
+        index = WindowIndex(both, both.still_match, both.prepared, self._times, self._edges)
         return decide_batch(index, nothing_equal, self._steps, both.verify, report), both.records
 
     def _numbered(self, positions: Sequence[int]) -> Numbered:
