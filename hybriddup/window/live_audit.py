@@ -58,15 +58,12 @@ class Comparison:
     """Position of the next text of the window to compare; all texts before it were already compared."""
     end: int
     """The batch's first position, where the comparison ends: only posts before the batch are compared."""
+    missed: Bools
+    """bool[n]: whether the post has a match that was not found."""
     n_found_in_batch: int = 0
     """Number of near duplicates among the sampled posts of the batch; counted as found once the comparison is done."""
-    missed: Bools = field(init=False)
-    """bool[n]: whether the post has a match that was not found."""
     pairs: CandidatePairs = field(default_factory=no_pairs)
     """Pairs still to be verified, sorted by the later post, the oldest first."""
-
-    def __post_init__(self) -> None:
-        self.missed = np.zeros(len(self), np.bool_)
 
     def __len__(self) -> int:
         return len(self.texts.positions)
@@ -170,7 +167,8 @@ class LiveAudit:
             self._n_found += n_found
         else:
             texts, edges = prepared.take(kept), times.edges(derived.horizon)[kept]
-            self.comparisons.appendleft(Comparison(texts, edges, derived.kept.first_position, first, n_found))
+            missed, begin = np.zeros(len(kept), np.bool_), derived.kept.first_position
+            self.comparisons.appendleft(Comparison(texts, edges, begin, first, missed, n_found))
             self._n_since = len(prepared.positions)
             return True
         return False

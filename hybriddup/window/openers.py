@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from hybriddup.errors import ConfigError
 from hybriddup.run.components import Components
@@ -20,12 +19,10 @@ from hybriddup.window.preparing import Steps
 from hybriddup.window.state import WindowState
 from hybriddup.window.states import WindowOptions
 from hybriddup.window.stores import EDGES, LEARNED
+from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.store import WindowStore
 from hybriddup.window.urls import MEMORY, path_of
 from hybriddup.window.window import Window
-
-if TYPE_CHECKING:
-    from hybriddup.window.stores.sqlite import SqliteStore
 
 
 class MemoryWindows:
@@ -45,9 +42,6 @@ class FileWindows:
 
     def open_window(self, url: str, options: WindowOptions) -> Window:
         """Return the window that is stored in the directory that ``url`` names."""
-        # here, as it loads checkpoints and locks, which windows in memory do not need
-        from hybriddup.window.stores.sqlite import SqliteStore
-
         folder = path_of(url)
         if options.read_only:
             return ReadOnlyWindow(lambda: SqliteStore.open(folder, read_only=True), options)

@@ -167,7 +167,7 @@ def test_exact_indexes_equal_brute_force(data: st.DataObject, use: str, as_lists
         edge = max(edge, data.draw(st.sampled_from([edge, position - 5, position - 40 * gap, position + 1])))
         index.forget_before(edge)
         texts = [text for text in texts if text[0] >= edge]
-        assert index.n_texts == len(texts)
+        assert index._ring.n_texts == len(texts)
 
 
 def brute_force(earlier: list[tuple[int, int, int]], later: list[tuple[int, int, int]]) -> list[Triple]:
@@ -250,7 +250,7 @@ def test_tables_lists_and_a_scan_find_the_same_pairs(
             index.forget_before(first - window)
         n_bytes[first // 1000] = indexes[0].n_bytes
     assert n_pairs > 5000
-    assert {index.n_texts for index in indexes} == {window}
+    assert {index._ring.n_texts for index in indexes} == {window}
     assert n_bytes[9] <= 1.1 * n_bytes[5]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import Int64s
 from hybriddup.errors import InputError
-from hybriddup.window import Window
+from hybriddup.window import Window, preparing
 from hybriddup.window.derived.kept_posts import KeptPosts
 from hybriddup.window.event_time import STEPS, Edges
 from hybriddup.window.hash_table import HashTable
@@ -176,10 +176,11 @@ def test_texts_that_are_at_hand_are_not_read_until_they_are_deleted() -> None:
     assert texts.at(np.array([4])) == (["text 4"], ["TEXT 4"])
 
 
-def test_no_more_than_so_many_characters_are_held() -> None:
+def test_no_more_than_so_many_characters_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a batch all texts are returned, however long; the next one reads those anew that it needs."""
+    monkeypatch.setattr(preparing, "MOST_CHARACTERS", 30)
     reader = Reader()
-    texts = EarlierTexts(reader.normalized_at, reader.compared, most_characters=30)
+    texts = EarlierTexts(reader.normalized_at, reader.compared)
     assert texts.at(np.array([1, 2, 3])) == (["text 1", "text 2", "text 3"], ["TEXT 1", "TEXT 2", "TEXT 3"])
     assert texts.at(np.array([3])) == (["text 3"], ["TEXT 3"])
     assert texts.at(np.array([3])) == (["text 3"], ["TEXT 3"])

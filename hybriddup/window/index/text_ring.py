@@ -78,6 +78,7 @@ class TextRing:
     def __init__(self, bits: int, n_texts: int, *, sketched: bool) -> None:
         self.table = LengthTable()
         self.n_texts = 0
+        """Number of texts that can be found."""
         self.first = self.next = IN_BLOCK
         """Numbers of the oldest and of the next text. Numbers ascend in the order of adding. A text is in the slot
         number modulo `capacity`, which is a multiple of `IN_BLOCK`."""
