@@ -80,12 +80,11 @@ class Comparison:
 
     def scan(self, derived: DerivedState, n_texts: int) -> None:
         """Compare the sampled posts with about ``n_texts`` more texts; set `pairs` to the pairs to be verified."""
-        scanned = derived.index.scan_from(self.position, n_texts, self.texts.batch)
-        pairs = scanned.pairs
+        pairs, next_position = derived.index.scan_from(self.position, n_texts, self.texts.batch)
         places = np.searchsorted(self.texts.positions, pairs.later)
         in_window = derived.kept.times_of(pairs.earlier) > self.edges[places]
         self.pairs = pairs.take(in_window & ~self.missed[places])
-        self.position = self.end if scanned.next_position is None else scanned.next_position
+        self.position = self.end if next_position is None else next_position
 
     def verify(self, n_pairs: int, steps: Steps, normalized_at: TextsAt) -> None:
         """Verify up to ``n_pairs`` of `pairs`, fewer if texts are long, but at least one."""

@@ -248,15 +248,15 @@ def check_scan(index: LiveIndex, batch: Batch, expected: set[Triple], start: int
     """Check that every pair is found by comparing with all texts from a position on, a part at a time."""
     pairs, position = list[Triple](), start
     while True:
-        scanned = index.scan_from(position, SCANNED_AT_ONCE, batch)
-        some = list(zip(scanned.pairs.later.tolist(), scanned.pairs.earlier.tolist(), strict=True))
+        found, next_position = index.scan_from(position, SCANNED_AT_ONCE, batch)
+        some = list(zip(found.later.tolist(), found.earlier.tolist(), strict=True))
         require(some == sorted(some), "scan_from sorts by later, then earlier", some[:5])
-        columns = (scanned.pairs.earlier, scanned.pairs.later, scanned.pairs.hamming_distances)
+        columns = (found.earlier, found.later, found.hamming_distances)
         pairs += zip(*(column.tolist() for column in columns), strict=True)
-        if scanned.next_position is None:
+        if next_position is None:
             break
-        require(scanned.next_position > position, "scan_from goes on", (position, scanned.next_position))
-        position = scanned.next_position
+        require(next_position > position, "scan_from goes on", (position, next_position))
+        position = next_position
     wrong = sorted(set(pairs) ^ expected)
     require(len(pairs) == len(expected) and not wrong, "scan_from finds every pair once, and no other", wrong[:3])
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import Bools, CandidatePairs, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.live.texts import LaterTexts
 from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, join_near
 from hybriddup.steps.parallel import map_slices
-from hybriddup.window.index.text_ring import Scanned, TextRing
+from hybriddup.window.index.text_ring import TextRing
 
 WORTHWHILE = 64
 """Minimum number of look-ups for which starting a thread is worthwhile."""
@@ -98,11 +98,12 @@ class LiveIndex(ABC):
         The index may still return pairs with removed texts, which the caller must drop.
         """
 
-    def scan_from(self, position: int, n_texts: int, later: Batch) -> Scanned:
+    def scan_from(self, position: int, n_texts: int, later: Batch) -> tuple[CandidatePairs, int | None]:
         """Compare each of ``later`` with about ``n_texts`` texts from ``position`` on, and return all pairs found.
 
-        These pairs are the ground truth for auditing the index. Texts of ``later`` that are in the index themselves are
-        compared with earlier texts only.
+        Also return the position of the next text to compare with; None = all were compared. These pairs are the ground
+        truth for auditing the index. Texts of ``later`` that are in the index themselves are compared with earlier
+        texts only.
         """
         return self._ring.scan_from(position, n_texts, LaterTexts(later.positions, later.columns, True))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -37,14 +37,6 @@ FEWEST_IN_SLICE = 2**18
 """Minimum number of comparisons for which starting a thread is worthwhile."""
 MAX_PARTNER_LENGTH = 2**12
 """Largest length with an entry of its own in the arrays of `find_partners`; longer texts use its entry, too."""
-
-
-class Scanned(NamedTuple):
-    """The result of comparing texts with a range of the texts in an index."""
-
-    pairs: CandidatePairs
-    next_position: int | None
-    """Position of the next text to compare with; None = all were compared."""
 
 
 class LengthTable:
@@ -151,14 +143,14 @@ class TextRing:
         found = np.sort(np.concatenate([nothing, *near]))  # each part is sorted by later text
         return select_in_ring(found, np.ones(len(found), np.int32), ring, later)
 
-    def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
+    def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> tuple[CandidatePairs, int | None]:
         """Compare ``later`` with about ``n_texts`` texts from ``position`` on; see `LiveIndex.scan_from`."""
         first = int(self.numbers_of(np.array([position]))[0])
         last = min(first + n_texts, self.next)
         found = self.near_anywhere(first, last, later, workers=1)
         pairs = CandidatePairs(found.earlier, later.positions[found.later], found.distances)
         number, _ = first_from(self.columns, last, self.next, 0)
-        return Scanned(pairs, self._position(number) if number < self.next else None)
+        return pairs, self._position(number) if number < self.next else None
 
     def numbers_of(self, positions: Int64s) -> Int64s:
         """Return int64[n]: for each position, the number in the ring of its text, else of the first text after it."""
