@@ -19,12 +19,12 @@ from __future__ import annotations
 import logging
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from hybriddup.data.records import Bools, CandidatePairs, Float64s
+from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int64s
 from hybriddup.steps.deciding.pairs import no_pairs
 from hybriddup.window.deciding import Verdicts
 from hybriddup.window.derived import DerivedState
@@ -32,9 +32,6 @@ from hybriddup.window.event_time import PostTimes
 from hybriddup.window.preparing import PreparedTexts, Steps, TextsAt
 from hybriddup.window.records import AuditCounts
 from hybriddup.window.stores.store import WindowStore
-
-if TYPE_CHECKING:
-    from hybriddup.window.maintenance import MaintainedState
 
 MAX_TEXTS_PER_PART = 2**20
 CELLS_PER_PART = 2**22
@@ -101,6 +98,17 @@ class Comparison:
             n_pairs -= n
 
 
+class Audited(Protocol):
+    """The parts of a window that its audit uses."""
+
+    derived: DerivedState
+    steps: Steps
+    store: WindowStore
+
+    def texts(self, positions: Int64s) -> list[str]:
+        """Return the normalized texts of the kept posts at these positions, in this order."""
+
+
 @dataclass
 class LiveAudit:
     """Compares sampled posts with the whole window, part by part, and counts the results."""
@@ -132,7 +140,7 @@ class LiveAudit:
             n_compared, self._n_found, self._n_missed, self._n_skipped + self._n_given_up, self._n_given_up + n_slow
         )
 
-    def follow(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts, window: MaintainedState) -> None:
+    def follow(self, prepared: PreparedTexts, times: PostTimes, verdicts: Verdicts, window: Audited) -> None:
         """Sample texts from a batch that was decided and written, and do the next part of the audit's comparisons.
 
         Call it before the batch is added to the memory. It never raises, because the batch is already decided: an error
@@ -172,7 +180,7 @@ class LiveAudit:
             return True
         return False
 
-    def _do_part(self, window: MaintainedState) -> None:
+    def _do_part(self, window: Audited) -> None:
         """Continue one comparison: scan more texts if it has no pairs left to verify, then verify some pairs."""
         comparison = self.comparisons[0]
         if not len(comparison.pairs):
