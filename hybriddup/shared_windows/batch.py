@@ -17,7 +17,7 @@ from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.derived.deriving import prepare_stored
 from hybriddup.window.event_time import NEVER, WindowTime
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of, made_id
+from hybriddup.window.records import Decision, Evidence, Post, StoredPost, decision_of, id_at
 
 
 class SharedBatch(Contestants):
@@ -86,14 +86,10 @@ class SharedBatch(Contestants):
         self._own_bands = self._steps.components.bands.names_of(self._prepared.lengths)
         columns = positions.tolist(), self._times.times.tolist(), self._times.watermarks.tolist()
         self._records = [
-            PostRecord(State.PENDING, StoredPost(position, self._id_of(place), time, post.text, None), watermark)
-            for place, post, position, time, watermark in zip(places, posts, *columns, strict=True)
+            PostRecord(State.PENDING, StoredPost(position, id_at(position, post), time, post.text, None), watermark)
+            for post, position, time, watermark in zip(posts, *columns, strict=True)
         ]
         return self._records
-
-    def _id_of(self, place: int) -> PostId:
-        post_id = self._ids[place]
-        return made_id(self.position[place]) if post_id is None else post_id
 
     def is_forgotten(self, record: PostRecord) -> bool:
         """Return whether the time of the window has advanced by at least the horizon since the post arrived."""

@@ -18,7 +18,7 @@ from hybriddup.window.derived.kept_posts import KeptColumns, columns_of
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.maintenance import STALE, MaintainedState
 from hybriddup.window.preparing import PreparedTexts
-from hybriddup.window.records import Decision, Post, PostId, StoredPost, decision_of, made_id
+from hybriddup.window.records import Decision, Post, PostId, StoredPost, decision_of, id_at
 from hybriddup.window.renewals import renewed_posts, renewing_copies
 from hybriddup.window.stores import EDGES, WATERMARK, Derived, packed
 
@@ -234,8 +234,8 @@ class WindowState(MaintainedState):
         ``keepers`` are the stored posts that the batch repeats.
         """
         positions = prepared.positions.tolist()
-        texts, given, _, authors = zip(*posts, strict=True)
-        ids = [made_id(position) if name is None else name for name, position in zip(given, positions, strict=True)]
+        texts, _, _, authors = zip(*posts, strict=True)
+        ids = list(map(id_at, positions, posts))
         names = dict(zip(positions, zip(ids, positions, strict=True), strict=True))
         names |= {post.position: (post.id, post.position) for post in keepers}
         evidence = verdicts.evidence(names, self.steps.components.bands, prepared.lengths)

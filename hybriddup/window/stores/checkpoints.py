@@ -60,7 +60,7 @@ class Checkpoints:
         if self._moving is None:
             if self._n_bytes >= STEP:
                 self._begin()
-        elif self._moving.done() or self._is_behind(connection):
+        elif self._moving.done() or self._n_bytes > MOST_BEHIND * PAGE * large_log(connection):
             self._go_on(connection, self._moving.result())
 
     def empty(self, connection: sqlite3.Connection) -> None:
@@ -90,10 +90,6 @@ class Checkpoints:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-    def _is_behind(self, connection: sqlite3.Connection) -> bool:
-        """Return whether too many bytes were committed since the thread began its checkpoint; see `MOST_BEHIND`."""
-        return self._n_bytes > MOST_BEHIND * PAGE * large_log(connection)
 
     def _begin(self) -> None:
         self._n_bytes = 0
