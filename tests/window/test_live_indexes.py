@@ -262,8 +262,6 @@ def test_every_text_of_a_crowded_bucket_is_found() -> None:
     near = index.look_up(with_keys(make_prints([1], positions=[20_000]), None, keys))
 
     assert near.earlier.tolist() == list(range(20_000))
-    assert index.report.exact
-    assert index.report.largest_bucket >= 16_000
 
 
 LENGTHS = st.lists(st.integers(0, 6000), min_size=1, max_size=40)

@@ -15,7 +15,6 @@ from hybriddup.kernels.live.lists import BLOCK_BITS, FRESH_BLOCK, FRESH_PAGE, LA
 from hybriddup.kernels.live.look_ups import depths_by_key, look_up
 from hybriddup.kernels.live.table import PAGE_BITS, sweep_shards
 from hybriddup.kernels.live.texts import LaterTexts
-from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.window.index.text_ring import TextRing
 
 KEYS_OF_SHARD = 2**13
@@ -137,7 +136,7 @@ class PostingLists:
             self.add(keys[one], numbers[one], lengths[one], kept[one], first_live)
         return n_crowded
 
-    def look_up(self, keys: UInt64s, later: LaterTexts, ring: TextRing) -> tuple[NearPairs, LookUpCounts]:
+    def look_up(self, keys: UInt64s, later: LaterTexts, ring: TextRing) -> NearPairs:
         """Return the pairs of a later and a live text that share a key; see `hybriddup.kernels.live.look_ups`."""
         return look_up(self._postings, np.ascontiguousarray(keys), ring.live, later)
 
