@@ -182,18 +182,19 @@ def numbers_from(columns: RingColumns, first: int, next_number: int, positions: 
     """
     numbers, n_blocks = np.empty(len(positions), np.int64), len(columns.anchors)
     first_block = np.int64(first) >> BLOCK_BITS
+    first_anchor = first_block % n_blocks
     for row in range(len(positions)):
         block, last = first_block, np.int64(next_number - 1) >> BLOCK_BITS
         while block < last:  # the last block whose anchor is not after the position
             middle = (block + last + 1) // 2
-            if columns.anchors[slot_of_place(middle - first_block, first_block % n_blocks, n_blocks)] <= positions[row]:
+            if columns.anchors[slot_of_place(middle - first_block, first_anchor, n_blocks)] <= positions[row]:
                 block = middle
             else:
                 last = middle - 1
         number = max(np.int64(first), block << BLOCK_BITS)
         end = min(np.int64(next_number), (block + 1) << BLOCK_BITS)
-        offset = positions[row] - columns.anchors[block % n_blocks]
-        number_of_slot_0 = (block - block % n_blocks) << BLOCK_BITS
+        its_anchor = block % n_blocks
+        offset, number_of_slot_0 = positions[row] - columns.anchors[its_anchor], (block - its_anchor) << BLOCK_BITS
         while number < end:  # offsets rise, and numbers that were passed over are the last of a block
             middle = (number + end) // 2
             if np.int64(columns.offsets[middle - number_of_slot_0]) < offset:
