@@ -8,8 +8,10 @@ Each type has the data of many posts, so that a step handles them in one call. P
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -29,6 +31,8 @@ Float32s = NDArray[np.float32]
 Float64s = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+
+_UTF_32 = f"utf-32-{sys.byteorder[0]}e"
 
 NO_KEY = 2**64 - 1
 """Padding in arrays of block keys, for texts with fewer keys than others."""
@@ -71,9 +75,20 @@ def encode_texts(texts: Sequence[str]) -> EncodedTexts:
     return EncodedTexts(code_points[: offsets[-1]], offsets)  # numpy pads an empty string to one character
 
 
+def decode_points(code_points: UInt32s) -> str:
+    """Return the string of contiguous code points, which may include lone surrogates."""
+    return str(code_points.data, _UTF_32, "surrogatepass")
+
+
+def decode_texts(code_points: UInt32s, offsets: Int64s) -> list[str]:
+    """Return the texts that `encode_texts` has converted; ``offsets`` are their bounds in the code points."""
+    text = decode_points(code_points)
+    return [text[first:last] for first, last in pairwise(offsets.tolist())]
+
+
 def characters_between(start: int, end: int) -> str:
     """Return a string of all characters from code point ``start`` to ``end`` - 1, including surrogates."""
-    return np.arange(start, end, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    return decode_points(np.arange(start, end, dtype=np.uint32))
 
 
 def offsets_of(texts: Sequence[Sized]) -> Int64s:
@@ -110,8 +125,7 @@ class Tokens(NamedTuple):
         span = slice(int(self.offsets[text]), int(self.offsets[text + 1]))
         starts, lengths = self.starts[span], self.lengths[span]
         first, last = int(starts.min(initial=len(self.code_points))), int((starts + lengths).max(initial=0))
-        points = self.code_points[first:last].astype("<u4", copy=False)
-        whole = points.tobytes().decode("utf-32-le", "surrogatepass")
+        whole = decode_points(self.code_points[first:last])
         return [whole[at : at + n] for at, n in zip((starts - first).tolist(), lengths.tolist(), strict=True)]
 
 

@@ -219,14 +219,14 @@ class Tuning:
         def matches(fitted: Bools) -> Bools:
             if fewest_of_kind(scored.labels[fitted & reached]) < FEWEST_TO_REFIT:
                 return np.zeros(len(fitted), np.bool_)
-            model = fit_to(values[fitted & reached], scored.labels[fitted & reached], min_precision, 0)
+            model = fit_to(values[fitted & reached], scored.labels[fitted & reached], min_precision)
             # scores of 0.0 and 1.0 come from rules, which take precedence over the model
             is_ruled = np.isin(scored.scores, (0.0, 1.0))
             scores = np.where(is_ruled, scored.scores, model.scores(values))
             return np.asarray(scored.exact | (reached & (scores >= 0.5)))
 
         def result() -> Settings:
-            model = fit_to(values[reached], scored.labels[reached], min_precision, 0)
+            model = fit_to(values[reached], scored.labels[reached], min_precision)
             return with_thresholds(self.settings, [0.5] * len(self.settings.lengths), model=model.to_dict())
 
         return Way("new model", matches, result)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import Int64s
 from hybriddup.errors import InputError
-from hybriddup.window import Window
+from hybriddup.window import Window, hash_table, preparing
 from hybriddup.window.derived.kept_posts import KeptPosts
 from hybriddup.window.event_time import STEPS, Edges
 from hybriddup.window.hash_table import HashTable
@@ -176,10 +176,11 @@ def test_texts_that_are_at_hand_are_not_read_until_they_are_deleted() -> None:
     assert texts.at(np.array([4])) == (["text 4"], ["TEXT 4"])
 
 
-def test_no_more_than_so_many_characters_are_held() -> None:
+def test_no_more_than_so_many_characters_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a batch all texts are returned, however long; the next one reads those anew that it needs."""
+    monkeypatch.setattr(preparing, "MOST_CHARACTERS", 30)
     reader = Reader()
-    texts = EarlierTexts(reader.normalized_at, reader.compared, most_characters=30)
+    texts = EarlierTexts(reader.normalized_at, reader.compared)
     assert texts.at(np.array([1, 2, 3])) == (["text 1", "text 2", "text 3"], ["TEXT 1", "TEXT 2", "TEXT 3"])
     assert texts.at(np.array([3])) == (["text 3"], ["TEXT 3"])
     assert texts.at(np.array([3])) == (["text 3"], ["TEXT 3"])
@@ -190,19 +191,22 @@ def test_no_more_than_so_many_characters_are_held() -> None:
 def test_positions_of_a_hash_are_found_in_all_segments(batches):
     """The last one for the post that has an id now, and all of them for ids that clash."""
     hashes = range(32)
-    table = HashTable(5, smallest=4)
-    for batch in batches:
-        table.add(np.array(batch, np.uint64))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hash_table, "SMALLEST_SEGMENT", 4)
+        table = HashTable(5)
+        for batch in batches:
+            table.add(np.array(batch, np.uint64))
     added = list(enumerate(chain.from_iterable(batches), 5))
     expected = [[position for position, each in added if each == one] for one in hashes]
     assert [table.all(np.uint64(one)).tolist() for one in hashes] == expected
     assert table.latest(np.array(hashes, np.uint64)).tolist() == [([-1, *found])[-1] for found in expected]
 
 
-def test_segments_are_given_back_when_their_positions_are_forgotten():
+def test_segments_are_given_back_when_their_positions_are_forgotten(monkeypatch):
     """Five windows' worth takes no more memory than two, and what is not forgotten is found."""
+    monkeypatch.setattr(hash_table, "SMALLEST_SEGMENT", 64)
     hashes = np.random.default_rng(3).integers(0, 2**64, 5000, np.uint64)
-    table, largest = HashTable(0, smallest=64), []
+    table, largest = HashTable(0), []
     for first in range(0, 5000, 50):
         table.add(hashes[first : first + 50])
         table.forget_before(first + 50 - 1000)
