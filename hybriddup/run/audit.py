@@ -12,7 +12,7 @@ rare, and the estimate weights both parts by the number of kept posts that they 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple
@@ -81,7 +81,8 @@ class Audit:
     posts, such as very short posts, cannot be missed."""
     n_removed: int
     """Number of posts removed in the run, including exact repeats."""
-    verify: Verify
+    verify: Callable[[Clock], Verify]
+    """Returns a function that verifies pairs and adds the time that it takes to a clock."""
     sample: int
     """Maximum number of kept posts in the sample; 0 = no estimate."""
     n_given: int = 0
@@ -94,11 +95,11 @@ class Audit:
         if self.sample == 0:
             return
         with clock.step("audit", min(self.sample, len(self.kept) - self.n_given)):
-            estimate = self.estimate(workers)
+            estimate = self.estimate(self.verify(clock), workers)
         if estimate is not None:
             summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
 
-    def estimate(self, workers: int) -> Estimate | None:
+    def estimate(self, verify: Verify, workers: int) -> Estimate | None:
         """Return the estimated recall: removed / (removed + kept posts that still have an earlier kept match).
 
         The result is None if nothing was removed and nothing was missed.
@@ -110,7 +111,7 @@ class Audit:
         strata, sample = [], min(self.sample, len(audited))
         for part, n in parts_of_sample(audited, self.has_common_key, sample):
             n_looked_at, pairs = pairs_of_sample(scan, part, n, MAX_PAIRS * n // sample)
-            strata.append(Stratum(len(part), len(np.unique(self.verify(pairs)[1].later)), n_looked_at))
+            strata.append(Stratum(len(part), len(np.unique(verify(pairs)[1].later)), n_looked_at))
         if self.n_removed == 0 and not any(stratum.n_missed for stratum in strata):
             return None
         return recall_of(self.n_removed, strata)

@@ -139,6 +139,9 @@ def run_over_files(
             fields = Fields(job.against_text_field or job.text_field, job.id_field)
             of_other = partial(read, fields=fields, optional=times)
             corpus, of_others = read_against(corpus, job.against, registry, job.reading, of_other)
+            write = partial(write_outputs, job, opened, planned, corpus, progress)
+            # files are put in place at the end, but data in a stream cannot be taken back
+            has_stream = any(one.is_stream for option, one in planned.items() if option != "--summary")
             result = run(
                 corpus,
                 settings,
@@ -149,9 +152,11 @@ def run_over_files(
                 per=job.per,
                 time_field=job.time_field,
                 authors=job.authors,
+                while_auditing=None if has_stream else write,
             )
             manager.run_finished(result)
-            write_outputs(job, opened, planned, corpus, progress, result)
+            if has_stream:
+                write(result)
             result.summary.timings.insert(0, timing)
             result.summary.notes += [*job.notes, *remarks, *of_others]
         if "--summary" in planned:

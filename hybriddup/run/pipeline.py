@@ -5,7 +5,7 @@ read -> normalize -> exact -> tokenize -> weight -> hash -> fingerprint -> block
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -53,6 +53,7 @@ def run(
     per: str | None = None,
     time_field: str = TIME_FIELD,
     authors: str | None = None,
+    while_auditing: Callable[[Result], object] | None = None,
 ) -> Result:
     """Decide which posts are kept and which are removed, and why.
 
@@ -68,24 +69,34 @@ def run(
         The field among the `Corpus.order_values` with the times, for ``within`` and reports.
     authors
         The field among the `Corpus.order_values` with the authors, for reports; None = there are no authors.
+    while_auditing
+        Called with the result as soon as all posts are decided. The summary then lacks the recall, which another thread
+        estimates meanwhile. None = call nothing, and estimate the recall with all workers.
     """
     workers = workers or available_workers()
     clock = Clock(progress)
 
-    def dedupe() -> Result:
+    def dedupe() -> tuple[Result, Audit]:
         with note_compiling(clock.progress.note):
             anchor()  # at the first call of any kernel, numba sets itself up, which belongs to no step of a run
             components = Components.create(settings, registry, workers)
-            result, audit = Run(components, workers, clock, per, time_field).dedupe(corpus, config_name)
-        audit.add_to(result.summary, workers, clock)
-        return result
+            return Run(components, workers, clock, per, time_field).dedupe(corpus, config_name)
 
-    result = undisturbed(dedupe, clock.stop)
+    result, audit = undisturbed(dedupe, clock.stop)
     judge = partial(
         judge_candidates, registry=registry, workers=workers, recipe=result.recipe, per=per, time_field=time_field
     )
-    result.summary.timings += clock.timings()
-    return replace(result, origin=Origin(corpus, settings, judge, registry, per, time_field, authors))
+    result = replace(result, origin=Origin(corpus, settings, judge, registry, per, time_field, authors))
+    if while_auditing is None:
+        undisturbed(lambda: audit.add_to(result.summary, workers, clock), clock.stop)
+    else:
+        own = Clock()  # the progress shows what the caller does
+        wait = start_in_background(lambda: audit.add_to(result.summary, 1, own), workers)
+        while_auditing(result)
+        undisturbed(wait)
+        clock.include(own)
+    result.summary.timings[:0] = clock.timings()
+    return result
 
 
 def judge_candidates(
@@ -370,7 +381,7 @@ class Run:
             texts.columns,
             numbers[kept].astype(np.int64),
             int((~decisions.kept[n_given:]).sum()),
-            verify,
+            lambda clock: replace(verify, clock=clock),
             self.components.settings.audit.sample,
             int(np.searchsorted(kept, n_given)),
             texts.has_common_key,

@@ -86,6 +86,11 @@ class Clock:
         """Return the time of each step so far, in the order in which the steps began."""
         return list(self._timings.values())
 
+    def include(self, other: Clock) -> None:
+        """Add the times and item counts of another clock, step by step."""
+        for timing in other.timings():
+            self._add(timing.step, timing.seconds, timing.n, timing.unit)
+
     def _add(self, name: str, seconds: float, n: int, unit: str) -> None:
         timing = self._timings.setdefault(name, StepTiming(name, 0.0, 0, unit))
         timing.seconds += seconds

@@ -44,7 +44,8 @@ def estimate_all(
     columns: TextColumns, n_removed: int, verify: Verify, sample: int, workers: int = 1
 ) -> Estimate | None:
     """The estimate where all of these texts were kept."""
-    return audit.Audit(columns, np.arange(len(columns.bits)), n_removed, verify, sample).estimate(workers)
+    of_texts = audit.Audit(columns, np.arange(len(columns.bits)), n_removed, lambda _: verify, sample)
+    return of_texts.estimate(verify, workers)
 
 
 def kept_with_missed(n: int, n_missed: int) -> TextColumns:
@@ -113,7 +114,8 @@ def test_limits_are_widened_where_near_repeats_are_looked_for() -> None:
 
 def test_only_kept_posts_are_compared() -> None:
     columns, kept = columns_of([5, 5, 2**100 - 1, 2**100 - 1], 2), np.array([0, 3])
-    assert audit.Audit(columns, kept, 2, accept_all, sample=10).estimate(workers=1) == (1.0, 0.0)
+    of_kept = audit.Audit(columns, kept, 2, lambda _: accept_all, sample=10)
+    assert of_kept.estimate(accept_all, workers=1) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("distance", [3, 8, 16])

@@ -1,19 +1,44 @@
-"""The recall is estimated before results are written: the summary has it, and a failure leaves no output."""
+"""The recall is estimated while results are written: the same numbers, and no output if one of the two fails."""
 
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import hybriddup
+from hybriddup.config.load import open_session
+from hybriddup.data.frames import corpus_from_posts
 from hybriddup.errors import PluginError
+from hybriddup.run import pipeline
 from hybriddup.run.audit import Audit
+from hybriddup.run.result import Result
 from tests.cli.support import Run, failed, write_posts
 from tests.posts import generated_posts
 
 POSTS = generated_posts(1, 300)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_estimate_is_that_of_a_run_that_writes_nothing(workers: int) -> None:
+    settings, manager = open_session("weibo", ())
+    corpus, seen = corpus_from_posts(POSTS, "text", "id", settings.order_fields), list[Result]()
+
+    def look(result: Result) -> None:
+        assert threading.current_thread() is threading.main_thread()
+        seen.append(result)
+
+    result = pipeline.run(corpus, settings, manager.registry, workers=workers, while_auditing=look)
+    expected = hybriddup.dedupe(POSTS, config="weibo", workers=workers)
+    assert seen == [result]
+    assert result.kept == expected.kept
+    estimates = [(one.summary.estimated_stage1_recall, one.summary.estimated_stage1_recall_margin)
+                 for one in (result, expected)]  # fmt: skip
+    assert estimates[0] == estimates[1] != (None, None)
+    assert "audit" in [timing.step for timing in result.summary.timings]
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
