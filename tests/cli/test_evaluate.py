@@ -69,7 +69,7 @@ def test_wrong_pairs_can_be_written(run: Run, tmp_path: Path) -> None:
         ("好的", "好的", 0),
     ]
     assert all(at["score"] is None for at in wrong)
-    assert wrong[0]["threshold"] == 0.6
+    assert wrong[0]["threshold"] == 0.65
     assert run("evaluate", file, "--wrong", "wrong.jsonl").code == 2
     assert "is also an input" in failed(run, "evaluate", file, "--wrong", file, "--force")
 

@@ -1,7 +1,5 @@
 """A crowd is verified in few turns: each takes a millisecond, however few its pairs."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 

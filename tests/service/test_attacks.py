@@ -92,7 +92,7 @@ def test_bodies_that_come_slowly_keep_no_room_from_others() -> None:
             slow = [
                 asyncio.create_task(client.post("/v1/posts", content=slowly(go), headers=headers)) for _ in range(20)
             ]
-            while service.room.held < len(slow):
+            while service.reader.room.held < len(slow):
                 await asyncio.sleep(0.01)
             beside = await client.post("/v1/posts", json=[{"text": OTHER}] * 5)
             go.set()

@@ -200,14 +200,14 @@ def test_a_request_that_finds_no_room_is_refused() -> None:
 
     async def talk() -> tuple[list[int], str, int]:
         service, go = make_service(), asyncio.Event()
-        service.room.most = 100
+        service.reader.room.most = 100
         async with running(service) as client:
             first = asyncio.create_task(client.post("/v1/posts", content=slowly(go), headers=JSON))
-            while not service.room.held:
+            while not service.reader.room.held:
                 await asyncio.sleep(0.01)
             refused = await client.post("/v1/posts", json={"text": OTHER})
             go.set()
             answers: list[httpx.Response] = [refused, await first, await client.post("/v1/posts", json={"text": OTHER})]
-        return [answer.status_code for answer in answers], refused.json()["error"], service.room.held
+        return [answer.status_code for answer in answers], refused.json()["error"], service.reader.room.held
 
     assert asyncio.run(talk()) == ([503, 200, 200], "too_many_bytes", 0)

@@ -184,7 +184,7 @@ def check_counts(index: LiveIndex, oracle: Oracle, edge: int) -> None:
     require(n_crowded == oracle.n_crowded, clause, (n_crowded, oracle.n_crowded))
     for position in (edge - 1, edge, edge - 1):
         index.forget_before(position)
-    n_texts, n_live = index.n_texts, sum(oracle.positions[row] >= edge for row in oracle.kept)
+    n_texts, n_live = index._ring.n_texts, sum(oracle.positions[row] >= edge for row in oracle.kept)
     require(n_texts == n_live, "the index counts the texts that can be found", f"{n_texts}, not {n_live}")
 
 
@@ -223,15 +223,15 @@ def check_scan(index: LiveIndex, batch: Batch, expected: set[Triple], start: int
     """Check that every pair is found by comparing with all texts from a position on, a part at a time."""
     pairs, position = list[Triple](), start
     while True:
-        scanned = index.scan_from(position, SCANNED_AT_ONCE, batch)
-        some = list(zip(scanned.pairs.later.tolist(), scanned.pairs.earlier.tolist(), strict=True))
+        found, next_position = index.scan_from(position, SCANNED_AT_ONCE, batch)
+        some = list(zip(found.later.tolist(), found.earlier.tolist(), strict=True))
         require(some == sorted(some), "scan_from sorts by later, then earlier", some[:5])
-        columns = (scanned.pairs.earlier, scanned.pairs.later, scanned.pairs.hamming_distances)
+        columns = (found.earlier, found.later, found.hamming_distances)
         pairs += zip(*(column.tolist() for column in columns), strict=True)
-        if scanned.next_position is None:
+        if next_position is None:
             break
-        require(scanned.next_position > position, "scan_from goes on", (position, scanned.next_position))
-        position = scanned.next_position
+        require(next_position > position, "scan_from goes on", (position, next_position))
+        position = next_position
     wrong = sorted(set(pairs) ^ expected)
     require(len(pairs) == len(expected) and not wrong, "scan_from finds every pair once, and no other", wrong[:3])
 

@@ -128,9 +128,9 @@ def test_a_part_is_no_larger_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> 
             window.add_many(some_texts(320)[start : start + 8])
         index, verify, compare = state_of(window).derived.index, Steps.verify, Comparison.verify
 
-        def scan_from(position: int, n_texts: int, later: Any, sketches: Any) -> Any:
+        def scan_from(position: int, n_texts: int, later: Any) -> Any:
             scans.append(n_texts * len(later))
-            return type(index).scan_from(index, position, n_texts, later, sketches)
+            return type(index).scan_from(index, position, n_texts, later)
 
         def verify_some(steps: Steps, pairs: Any, *rest: Any) -> Any:
             verified.append(len(pairs))

@@ -178,7 +178,7 @@ def test_tables_lists_and_a_scan_find_the_same_pairs(
     few, enough = WindowSize(100, bits, workers=2), WindowSize(500, bits)
     indexes = [LiveTables(few, keys), LiveScan(enough), LiveLists(few, keys)]
     for index in indexes[:2]:
-        index._ring.first = index._ring.next = index._ring._base = start
+        index._ring.first = index._ring.next = start
     numbers = clustered_numbers(rng, 10_000, bits, distance // 2 + 2, n_patterns=40)
     prints = make_prints(numbers, bits, limits=make_limits(10_000, max_hamming_distances=distance))
     texts = with_keys(prints, None, keys)
@@ -193,7 +193,7 @@ def test_tables_lists_and_a_scan_find_the_same_pairs(
             index.forget_before(first - window)
         n_bytes[first // 1000] = indexes[0].n_bytes
     assert n_pairs > 5000
-    assert {index.n_texts for index in indexes} == {window}
+    assert {index._ring.n_texts for index in indexes} == {window}
     assert n_bytes[9] <= 1.1 * n_bytes[5]
 
 
@@ -204,8 +204,6 @@ def test_every_text_of_a_crowded_bucket_is_found() -> None:
     near = index.look_up(with_keys(make_prints([1], positions=[20_000]), None, keys))
 
     assert near.earlier.tolist() == list(range(20_000))
-    assert index.report.exact
-    assert index.report.largest_bucket >= 16_000
 
 
 LENGTHS = st.lists(st.integers(0, 6000), min_size=1, max_size=40)

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,9 +13,7 @@ from typing import Any
 import pytest
 
 from hybriddup.errors import ConfigError, StoreError, WindowError
-from hybriddup.window import Match, Window
-from hybriddup.window.hash_table import HashTable
-from hybriddup.window.stores import ids
+from hybriddup.window import Match, Window, hash_table
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.reference_window import CONFIG
 
@@ -141,7 +138,7 @@ def test_a_reader_that_was_interrupted_while_it_followed_derives_anew(
 
 
 def test_a_reader_holds_ids_no_longer_than_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ids, "HashTable", partial(HashTable, smallest=16))
+    monkeypatch.setattr(hash_table, "SMALLEST_SEGMENT", 16)
     now = [0.0]
     with (
         Window.open(tmp_path, CONFIG, horizon=100, clock=lambda: now[0]) as window,

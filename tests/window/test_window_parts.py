@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from itertools import chain
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.data.records import Int64s
-from hybriddup.window import Window
+from hybriddup.window import Window, hash_table, preparing
 from hybriddup.window.derived.kept_posts import KeptPosts
 from hybriddup.window.event_time import STEPS, Edges
 from hybriddup.window.hash_table import HashTable
@@ -101,7 +102,7 @@ def test_posts_are_decided_alike_at_any_position() -> None:
     assert answers[0] == answers[1] == [None, None, 0, 0, 1]
 
 
-def earlier_texts(**options: int) -> tuple[EarlierTexts, list[list[int]], list[list[str]]]:
+def earlier_texts() -> tuple[EarlierTexts, list[list[int]], list[list[str]]]:
     """Texts by position, the positions that were read, and the texts that were made ready."""
     read, made = list[list[int]](), list[list[str]]()
 
@@ -113,7 +114,7 @@ def earlier_texts(**options: int) -> tuple[EarlierTexts, list[list[int]], list[l
         made.append(list(texts))
         return [text.upper() for text in texts]
 
-    return EarlierTexts(normalized_at, compared, **options), read, made
+    return EarlierTexts(normalized_at, compared), read, made
 
 
 def both(*texts: str) -> tuple[list[str], list[str]]:
@@ -140,8 +141,9 @@ def test_texts_that_are_at_hand_are_not_read_until_they_are_deleted() -> None:
     assert texts.at(np.array([4])) == both("text 4")
 
 
-def test_no_more_than_so_many_characters_are_held() -> None:
-    texts, read, _ = earlier_texts(most_characters=30)
+def test_no_more_than_so_many_characters_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparing, "MOST_CHARACTERS", 30)
+    texts, read, _ = earlier_texts()
     assert texts.at(np.array([1, 2, 3])) == both("text 1", "text 2", "text 3")
     for _ in range(2):
         assert texts.at(np.array([3])) == both("text 3")
@@ -151,18 +153,21 @@ def test_no_more_than_so_many_characters_are_held() -> None:
 @given(st.lists(st.lists(st.integers(0, 30), max_size=12), max_size=8))
 def test_positions_of_a_hash_are_found_in_all_segments(batches):
     hashes = range(32)
-    table = HashTable(5, smallest=4)
-    for batch in batches:
-        table.add(np.array(batch, np.uint64))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hash_table, "SMALLEST_SEGMENT", 4)
+        table = HashTable(5)
+        for batch in batches:
+            table.add(np.array(batch, np.uint64))
     added = list(enumerate(chain.from_iterable(batches), 5))
     expected = [[position for position, each in added if each == one] for one in hashes]
     assert [table.all(np.uint64(one)).tolist() for one in hashes] == expected
     assert table.latest(np.array(hashes, np.uint64)).tolist() == [([-1, *found])[-1] for found in expected]
 
 
-def test_segments_are_given_back_when_their_positions_are_forgotten():
+def test_segments_are_given_back_when_their_positions_are_forgotten(monkeypatch):
+    monkeypatch.setattr(hash_table, "SMALLEST_SEGMENT", 64)
     hashes = np.random.default_rng(3).integers(0, 2**64, 5000, np.uint64)
-    table, largest = HashTable(0, smallest=64), []
+    table, largest = HashTable(0), []
     for first in range(0, 5000, 50):
         table.add(hashes[first : first + 50])
         table.forget_before(first + 50 - 1000)
