@@ -26,7 +26,7 @@ from tests.window.reference_window import CONFIG
 from tests.window.stores import check_file
 
 KILLS = int(os.environ.get("HYBRIDDUP_KILLS", "50"))
-BATCHES = 1, 16, 16, 16, 64, 256
+BATCHES = 1, 16, 16, 16, 64, 256, 1000
 MOST_BYTES = 40_000
 """Answers, some 200 bytes each, that are written before a kill, at most."""
 DAILY = "good morning, everybody in this town"
