@@ -64,7 +64,9 @@ def test_report_asks_for_nothing_else(page: str) -> None:
     assert not regex.search(r"<(?:link|img|script)[^>]+(?:src|href)=\"(?!data:,)", page)
 
 
-HOSTILE = "</p></style><script>document.title='owned'</script><img src=x onerror=alert(1)>{{ 7 * 7 }}{% raw %}&lt;\"'"
+HOSTILE = (
+    "</p></style><script>document.title='owned'</script><img src=x onerror=alert(1)>{{ 1234 * 4321 }}{% raw %}&lt;\"'"
+)
 
 
 @pytest.mark.parametrize("extra", ["", "\u202e\u0000\u001b[31m\ud800", "啊" * 700])
@@ -78,7 +80,7 @@ def test_what_posts_hold_is_text_in_the_report(extra: str) -> None:
     assert len(result.removed) == 2
     assert page.count("<script>") == 1
     assert "<img" not in page
-    assert "49" not in regex.sub("<svg.*?</svg>|<style>.*?</style>", "", page, flags=regex.DOTALL)
+    assert "5332114" not in page
     assert "</p></style>" not in page
 
 
@@ -181,7 +183,7 @@ def test_notebooks_show_counts_and_removed_posts_with_differences() -> None:
 
 def test_notebooks_show_explanations_with_differences() -> None:
     shown = hybriddup.explain(*PAIR)._repr_html_()
-    assert shown.startswith("<p>B repeats A if a run compares the two: the post score 0.6942")
+    assert shown.startswith("<p>B repeats A if a run compares the two: the post score 0.6784")
     assert "你妈妈<mark>喊</mark>你" in shown
     assert "bits differ, at most 40" in shown
 
