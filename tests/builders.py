@@ -34,7 +34,9 @@ class Fingerprints:
 
     def take(self, chosen: Int64s | Bools | slice) -> Fingerprints:
         """Return the chosen texts, in the order given."""
-        return Fingerprints(self.positions[chosen], self.bits[chosen], self.limits.take(chosen))
+        return Fingerprints(
+            self.positions[chosen], self.bits[chosen], PairLimits(*(one[chosen] for one in self.limits))
+        )
 
 
 def with_keys(prints: Fingerprints, sketches: UInt64s | None, index: BlockIndex) -> Batch:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES
+from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES, option
 
 EPILOG = f"""\b
 Examples:
@@ -24,26 +24,17 @@ among them), first_seen and last_seen. Pairs with the most texts come first. Pos
 
 def accounts(
     inputs: options.PostFiles,
-    user: Annotated[
-        str, typer.Option(metavar="FIELD", show_default=False, help="Field with the account, or a path: user.id.")
-    ],
-    within: Annotated[
-        str, typer.Option(metavar="TIME", help="Longest time between two posts: a number with s, m, h or d.")
-    ] = "60s",
+    user: Annotated[str, option("FIELD", "Field with the account, or a path: user.id.", show_default=False)],
+    within: Annotated[str, option("TIME", "Longest time between two posts: a number with s, m, h or d.")] = "60s",
     output: Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", metavar="PAIRS", help="File for the pairs: .csv, .tsv, .jsonl or .parquet; - to print."
-        ),
+        str, option("PAIRS", "File for the pairs: .csv, .tsv, .jsonl or .parquet; - to print.", "--output -o")
     ] = "-",
-    min_texts: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Different texts that two accounts must have in common.")
-    ] = 1,
+    min_texts: Annotated[int, option("N", "Different texts that two accounts must have in common.", min=1)] = 1,
     force: options.Force = False,
     config: options.Config = DEFAULT_CONFIG,
     plugins: options.Plugins = None,
     text_field: options.TextField = "text",
-    time_field: Annotated[str, typer.Option(metavar="FIELD", help="Field with the time of a post.")] = "created_at",
+    time_field: Annotated[str, option("FIELD", "Field with the time of a post.")] = "created_at",
     format_name: options.Format = None,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hybriddup.cli.commands import Commands
-from hybriddup.cli.options import EXIT_CODES, Debug
+from hybriddup.cli.options import EXIT_CODES, Debug, flag
 
 EPILOG = f"""\b
 Examples:
@@ -40,7 +40,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
+        bool, flag("--version -V", "Print the version.", callback=_print_version, is_eager=True)
     ] = False,
     debug: Debug = False,
 ) -> None:

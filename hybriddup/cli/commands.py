@@ -125,7 +125,7 @@ class Commands(TyperGroup):
 
     def _plugin_commands(self, ctx: Any) -> Mapping[str, Any]:
         if "hybriddup.commands" not in ctx.meta:
-            ctx.meta["hybriddup.commands"] = _load_plugin_commands(set(OWN))
+            ctx.meta["hybriddup.commands"] = _load_plugin_commands()
         found: Mapping[str, Any] = ctx.meta["hybriddup.commands"]
         return found
 
@@ -161,7 +161,7 @@ def _own_command(name: str) -> Any:
     return typer.main.get_command(built)
 
 
-def _load_plugin_commands(own: set[str]) -> Mapping[str, Any]:
+def _load_plugin_commands() -> Mapping[str, Any]:
     from importlib.metadata import entry_points
 
     if not entry_points(group="hybriddup"):
@@ -170,10 +170,8 @@ def _load_plugin_commands(own: set[str]) -> Mapping[str, Any]:
 
     app = typer.Typer()
     create_plugin_manager().add_commands(app)
-    if not app.registered_commands and not app.registered_groups:
-        return {}
     commands: Mapping[str, Any] = typer.main.get_group(app).commands
-    if taken := sorted(own & set(commands)):
+    if taken := sorted(OWN.keys() & commands.keys()):
         raise PluginError(
             f"a plugin adds the command {taken[0]!r}, but hybriddup already has one of this name; rename it."
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_ERROR
+from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_ERROR, argument
 
 app = typer.Typer(
     help="Print and check configurations.",
@@ -23,11 +23,7 @@ Examples:
 
 
 @app.command(short_help="Print a shipped configuration, with comments, to edit.")
-def init(
-    name: Annotated[
-        str, typer.Argument(metavar="[NAME]", show_default=False, help="A shipped configuration; default: posts.")
-    ] = DEFAULT_CONFIG,
-) -> None:
+def init(name: Annotated[str, argument("[NAME]", "A shipped configuration; default: posts.")] = DEFAULT_CONFIG) -> None:
     """Print the file of a shipped configuration, with its comments, as a start for your own.
 
     Its first line points editors to the JSON Schema, so that they complete and check the keys.
@@ -39,9 +35,7 @@ def init(
 
 @app.command(short_help="Print resolved settings as YAML.")
 def show(
-    name: Annotated[
-        str, typer.Argument(metavar="[NAME|FILE]", show_default=False, help="A shipped configuration, or a YAML file.")
-    ] = DEFAULT_CONFIG,
+    name: Annotated[str, argument("[NAME|FILE]", "A shipped configuration, or a YAML file.")] = DEFAULT_CONFIG,
     plugins: options.Plugins = None,
     as_json: options.Json = False,
 ) -> None:
@@ -64,9 +58,7 @@ def show(
 
 @app.command(short_help="Report every fault of YAML files.")
 def check(
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", show_default=False, help="YAML files, or names of shipped ones.")
-    ],
+    files: Annotated[list[str], argument("FILE...", "YAML files, or names of shipped ones.")],
     plugins: options.Plugins = None,
 ) -> None:
     """Check configurations and report every fault with its line; the exit code is 2 if there is one.
@@ -86,8 +78,7 @@ def check(
         except HybriddupError as error:
             n_faulty += 1
             typer.echo(f"error: {error}", err=True)
-    if n_faulty:
-        raise typer.Exit(EXIT_ERROR)
+    options.exit_with(EXIT_ERROR if n_faulty else 0)
 
 
 @app.command(short_help="Print the JSON Schema, for editors.")

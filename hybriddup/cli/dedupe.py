@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-import typer
-
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES
+from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES, argument, flag, option
 
 EPILOG = f"""\b
 Examples:
@@ -45,104 +43,95 @@ A post is removed when it matches an earlier post that is kept; `hybriddup expla
 def dedupe(
     inputs: Annotated[
         list[str],
-        typer.Argument(
-            metavar="INPUT",
-            show_default=False,
-            help="Files of posts, one corpus in this order: .jsonl, .json (an array), .csv, .tsv (with header), .txt "
+        argument(
+            "INPUT",
+            "Files of posts, one corpus in this order: .jsonl, .json (an array), .csv, .tsv (with header), .txt "
             "(one post per line), .parquet, each also .gz, .zst, .bz2 or .xz; directories of such files, without "
             "those that an earlier run wrote (such as .kept.); sqlite:///FILE?table=TABLE; - for standard input.",
         ),
     ],
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="KEPT",
-            help="File for the kept posts, in the input's format; - for standard output. Default: INPUT.kept.EXT "
+        option(
+            "KEPT",
+            "File for the kept posts, in the input's format; - for standard output. Default: INPUT.kept.EXT "
             "next to a single input file, the table TABLE_kept next to an input table; standard output if the input is "
             "standard input.",
+            "--output -o",
         ),
     ] = None,
     mark: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--mark",
-            help="Write every post, with more fields: duplicate_of (id of the post it repeats, null for a kept one), "
+            "Write every post, with more fields: duplicate_of (id of the post it repeats, null for a kept one), "
             "score, cluster (a number shared by duplicates), and those of --counts. Default output: INPUT.marked.EXT.",
         ),
     ] = False,
     counts: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--counts",
-            help="Add to each kept post n_copies (posts removed for it) and, if posts have a time, first_seen and "
+            "Add to each kept post n_copies (posts removed for it) and, if posts have a time, first_seen and "
             "last_seen (UTC).",
         ),
     ] = False,
     authors: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD", help="As --counts, and add authors: the distinct values of this field."),
+        str | None, option("FIELD", "As --counts, and add authors: the distinct values of this field.")
     ] = None,
     time_field: Annotated[
-        str, typer.Option(metavar="FIELD", help="Field with the time of a post, for --counts and the report.")
+        str, option("FIELD", "Field with the time of a post, for --counts and the report.")
     ] = "created_at",
     against: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="OLD",
-            help="File of posts that were kept earlier: posts that repeat one of them are removed. The file is only "
+        option(
+            "OLD",
+            "File of posts that were kept earlier: posts that repeat one of them are removed. The file is only "
             "read, and may have another format, encoding and delimiter; may be given several times.",
         ),
     ] = None,
     against_text_field: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD", help="Field with the posts in the files of --against. Default: --text-field."),
+        str | None, option("FIELD", "Field with the posts in the files of --against. Default: --text-field.")
     ] = None,
     removed: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="File for the removed posts, each with the kept post it repeats and why: JSON Lines (.jsonl or no "
+        option(
+            "FILE",
+            "File for the removed posts, each with the kept post it repeats and why: JSON Lines (.jsonl or no "
             "suffix), .csv, .tsv or .parquet, also .gz and .zst; or a table, sqlite:///FILE?table=TABLE.",
         ),
     ] = None,
     clusters: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="File for the clusters of duplicates, in the formats of --removed: cluster, row, id, and whether it "
+        option(
+            "FILE",
+            "File for the clusters of duplicates, in the formats of --removed: cluster, row, id, and whether it "
             "is the keeper, which comes first.",
         ),
     ] = None,
-    bad: Annotated[
-        str | None, typer.Option(metavar="FILE", help="File for the bad lines, unchanged, so that you can fix them.")
-    ] = None,
-    summary: Annotated[
-        str | None, typer.Option(metavar="FILE", help="File for the summary, .json; - for standard output.")
-    ] = None,
+    bad: Annotated[str | None, option("FILE", "File for the bad lines, unchanged, so that you can fix them.")] = None,
+    summary: Annotated[str | None, option("FILE", "File for the summary, .json; - for standard output.")] = None,
     report: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="File for an HTML report, .html: charts, removed posts next to their keepers, nearest misses; needs "
+        option(
+            "FILE",
+            "File for an HTML report, .html: charts, removed posts next to their keepers, nearest misses; needs "
             "the extra hybriddup[report].",
         ),
     ] = None,
     save_recipe: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="File for the data learned from the posts, .npz, for `recipe:` (see learn --help) and for explain.",
+        option(
+            "FILE", "File for the data learned from the posts, .npz, for `recipe:` (see learn --help) and for explain."
         ),
     ] = None,
     force: options.Force = False,
     config: options.Config = DEFAULT_CONFIG,
     threshold: Annotated[
         float | None,
-        typer.Option(
-            metavar="SCORE",
-            help="Lowest score of duplicates, 0.0 to 1.0 (the same text), instead of the configuration's; lower "
+        option(
+            "SCORE",
+            "Lowest score of duplicates, 0.0 to 1.0 (the same text), instead of the configuration's; lower "
             "removes more. The score is by the verifier of the configuration.",
         ),
     ] = None,
@@ -151,9 +140,9 @@ def dedupe(
     id_field: options.IdField = "id",
     per: Annotated[
         str | None,
-        typer.Option(
-            metavar="FIELD",
-            help="Field or column, a path such as user.id, or several such as 'user.id + city'; only posts with "
+        option(
+            "FIELD",
+            "Field or column, a path such as user.id, or several such as 'user.id + city'; only posts with "
             "the same values are compared.",
         ),
     ] = None,
@@ -163,17 +152,13 @@ def dedupe(
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at the first bad line, and write nothing, instead of counting it.")
+        bool, flag("--strict", "Stop at the first bad line, and write nothing, instead of counting it.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", "-n", help="Write no files; only show the summary of what would be removed.")
+        bool, flag("--dry-run -n", "Write no files; only show the summary of what would be removed.")
     ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show tables of counts, steps and settings as well.")
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Show neither progress nor summary, only errors and bad lines.")
-    ] = False,
+    verbose: Annotated[bool, flag("--verbose -v", "Show tables of counts, steps and settings as well.")] = False,
+    quiet: Annotated[bool, flag("--quiet -q", "Show neither progress nor summary, only errors and bad lines.")] = False,
 ) -> None:
     """Remove repeated posts from files.
 

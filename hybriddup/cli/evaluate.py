@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES
+from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES, flag
 
 EPILOG = f"""\b
 Examples:
@@ -30,7 +28,7 @@ def evaluate(
     pairs: options.Pairs,
     config: options.Config = DEFAULT_CONFIG,
     curve: Annotated[
-        bool, typer.Option("--curve", help="Also print precision and recall for every threshold from 0.05 to 1.")
+        bool, flag("--curve", "Also print precision and recall for every threshold from 0.05 to 1.")
     ] = False,
     wrong: options.Wrong = None,
     force: options.Force = False,

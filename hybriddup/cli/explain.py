@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG
+from hybriddup.cli.options import DEFAULT_CONFIG, argument, option
 
 EPILOG = """\b
 Examples:
@@ -27,50 +27,38 @@ calls a repeat; the verdict mentions this."""
 
 
 def explain(
-    a: Annotated[str | None, typer.Argument(metavar="A", show_default=False, help="A text.")] = None,
-    b: Annotated[
-        str | None, typer.Argument(metavar="B", show_default=False, help="The text to compare it with.")
-    ] = None,
-    file: Annotated[
-        str | None, typer.Option(metavar="REMOVED", help="File that `dedupe --removed` wrote, instead of two texts.")
-    ] = None,
-    kept: Annotated[
-        str | None, typer.Option(metavar="KEPT", help="File of the posts that a run kept, instead of two texts.")
-    ] = None,
+    a: Annotated[str | None, argument("A", "A text.")] = None,
+    b: Annotated[str | None, argument("B", "The text to compare it with.")] = None,
+    file: Annotated[str | None, option("REMOVED", "File that `dedupe --removed` wrote, instead of two texts.")] = None,
+    kept: Annotated[str | None, option("KEPT", "File of the posts that a run kept, instead of two texts.")] = None,
     rows: Annotated[
         list[int] | None,
-        typer.Option(
+        option(
+            "N",
+            "With --file, the row of the removed post in the input; with --kept, twice, two rows of that file.",
             "--row",
             min=0,
-            metavar="N",
-            help="With --file, the row of the removed post in the input; with --kept, twice, two rows of that file.",
         ),
     ] = None,
     inputs: Annotated[
         list[str] | None,
-        typer.Option(
-            "--input",
-            metavar="INPUT",
-            help="Input of the run, to learn the same from; once for each input, in the same order.",
-        ),
+        option("INPUT", "Input of the run, to learn the same from; once for each input, in the same order.", "--input"),
     ] = None,
     recipe: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Recipe of the run, as `dedupe --save-recipe` or `learn` wrote it."),
+        str | None, option("FILE", "Recipe of the run, as `dedupe --save-recipe` or `learn` wrote it.")
     ] = None,
     config: Annotated[
         str | None,
-        typer.Option(
-            "--config",
-            "-c",
-            metavar="NAME|FILE",
-            help=f"Configuration, as for dedupe. Default: with --file the run's, else {DEFAULT_CONFIG}.",
+        option(
+            "NAME|FILE",
+            f"Configuration, as for dedupe. Default: with --file the run's, else {DEFAULT_CONFIG}.",
+            "--config -c",
         ),
     ] = None,
     threshold: Annotated[
-        float | None, typer.Option(metavar="SCORE", help="The --threshold of the run, instead of the configuration's.")
+        float | None, option("SCORE", "The --threshold of the run, instead of the configuration's.")
     ] = None,
-    per: Annotated[str | None, typer.Option(metavar="FIELD", help="The --per of the run; with --kept.")] = None,
+    per: Annotated[str | None, option("FIELD", "The --per of the run; with --kept.")] = None,
     plugins: options.Plugins = None,
     text_field: options.TextField = "text",
     format_name: options.Format = None,

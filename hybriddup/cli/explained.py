@@ -122,8 +122,7 @@ def explain_removed(file: str, row: int, wanted: Wanted) -> None:
     explanation = explain_texts(*texts, settings, registry, corpus, recipe=recipe, run=run)
     show(explanation, as_json=wanted.as_json)
     used = explanation.recipe_id if wanted.inputs or wanted.recipe else record["recipe_id"]
-    note = difference(file, record, wanted.config, used)
-    if note:
+    if note := difference(file, record, wanted.config, used):
         typer.echo(f"note: {note}", err=True)
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG
+from hybriddup.cli.options import DEFAULT_CONFIG, argument, option
 from hybriddup.errors import OutputError
 
 if TYPE_CHECKING:
-    from hybriddup.files.answers import AnswerFile
+    from hybriddup.files.pairs import AnswerFile
     from hybriddup.study.label_choice import Chooser
 
 LABELS: dict[str, bool | None] = {"y": True, "n": False, "u": None}
@@ -36,18 +36,9 @@ Exit codes: 0 done or quit; 1 the same, but some posts were bad; 2 an error."""
 
 
 def label(
-    inputs: Annotated[
-        list[str], typer.Argument(metavar="POSTS", show_default=False, help="Files of posts, read as one corpus.")
-    ],
+    inputs: Annotated[list[str], argument("POSTS", "Files of posts, read as one corpus.")],
     output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="PAIRS",
-            show_default=False,
-            help="File of labeled pairs, .jsonl; answers are appended.",
-        ),
+        str, option("PAIRS", "File of labeled pairs, .jsonl; answers are appended.", "--output -o", show_default=False)
     ],
     config: options.Config = DEFAULT_CONFIG,
     plugins: options.Plugins = None,
@@ -61,8 +52,8 @@ def label(
     """Show pairs of posts, and record which pairs the user labels as repeats."""
     from hybriddup.cli.summary_view import print_bad_records
     from hybriddup.config import open_session
-    from hybriddup.files.answers import AnswerFile
     from hybriddup.files.outputs import ANSWERS, Outputs
+    from hybriddup.files.pairs import AnswerFile
     from hybriddup.run.file_inputs import files_of, read_files
     from hybriddup.run.terminal import show_progress
     from hybriddup.steps.parallel import available_workers

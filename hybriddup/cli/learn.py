@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES
+from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES, argument, option
 
 EPILOG = f"""\b
 Examples:
@@ -25,16 +25,9 @@ run learns from its own posts, and a window from its first 4,096.
 
 def learn(
     inputs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="POSTS",
-            show_default=False,
-            help="Files of posts, one corpus in this order; - for JSON Lines on standard input.",
-        ),
+        list[str], argument("POSTS", "Files of posts, one corpus in this order; - for JSON Lines on standard input.")
     ],
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="RECIPE", show_default=False, help="File for the recipe, .npz.")
-    ],
+    output: Annotated[str, option("RECIPE", "File for the recipe, .npz.", "--output -o", show_default=False)],
     force: options.Force = False,
     config: options.Config = DEFAULT_CONFIG,
     plugins: options.Plugins = None,

@@ -19,10 +19,8 @@ DEBUG = "hybriddup.debug"
 
 EXIT_BAD_LINES = 1
 EXIT_ERROR = 2
-EXIT_HUNG_UP = 129
 EXIT_INTERRUPTED = 130
 EXIT_CLOSED_PIPE = 141
-EXIT_TERMINATED = 143
 
 EXIT_CODES = (
     "Exit codes: 0 done; 1 done, but some lines were bad; 2 an error, nothing was written; 130 interrupted, nothing "
@@ -73,6 +71,24 @@ def reading(format_name: str | None, max_line: int, encoding: str, delimiter: st
     return ReadOptions(format_name, max_line, encoding, delimiter)
 
 
+def option(metavar: str, description: str, names: str = "", **more: Any) -> Any:
+    """Return a typer option with a value, which ``--help`` shows as ``metavar``.
+
+    ``names`` are separated by spaces, such as ``--output -o``; without names, the parameter gives the name.
+    """
+    return typer.Option(*names.split(), metavar=metavar, help=description, **more)
+
+
+def flag(names: str, description: str, **more: Any) -> Any:
+    """Return a typer option without a value; ``names`` are separated by spaces, such as ``--quiet -q``."""
+    return typer.Option(*names.split(), help=description, **more)
+
+
+def argument(metavar: str, description: str) -> Any:
+    """Return a typer argument, which ``--help`` shows as ``metavar``, without its default."""
+    return typer.Argument(metavar=metavar, help=description, show_default=False)
+
+
 def exit_with(code: int) -> None:
     """End the command with an exit code; return if it is 0."""
     if code:
@@ -99,105 +115,72 @@ ENCODINGS = ["auto", "utf-8", "gb18030", "big5", "shift_jis", "cp949", "cp1251",
 
 Config = Annotated[
     str,
-    typer.Option(
-        "--config",
-        "-c",
-        metavar="NAME|FILE",
+    option(
+        "NAME|FILE",
+        "Configuration: the name of a shipped one, or a YAML file with your changes.",
+        "--config -c",
         autocompletion=shipped_configurations,
-        help="Configuration: the name of a shipped one, or a YAML file with your changes.",
     ),
 ]
 Plugins = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "MODULE|FILE",
+        "Load a Python module as a plugin, by its name or as ./FILE.py; may be given several times.",
         "--plugin",
-        metavar="MODULE|FILE",
-        help="Load a Python module as a plugin, by its name or as ./FILE.py; may be given several times.",
     ),
 ]
 TextField = Annotated[
     str,
-    typer.Option(
-        metavar="FIELD",
-        help="Field or column with the text of a post; a path such as retweeted.text; several, such as "
+    option(
+        "FIELD",
+        "Field or column with the text of a post; a path such as retweeted.text; several, such as "
         "'title + body', whose texts are joined by a line end; or alternatives, such as 'full_text | text', of which "
         "the first that is not empty counts.",
     ),
 ]
 IdField = Annotated[
-    str,
-    typer.Option(
-        metavar="FIELD", help="Field or column with the id of a post, or a path; without one, the row is the id."
-    ),
+    str, option("FIELD", "Field or column with the id of a post, or a path; without one, the row is the id.")
 ]
 Format = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "FORMAT",
+        "Format of the input, if its name does not show it: jsonl, json, csv, tsv, lines, parquet or a plugin's.",
         "--format",
-        metavar="FORMAT",
         autocompletion=lambda: FORMATS,
-        help="Format of the input, if its name does not show it: jsonl, json, csv, tsv, lines, parquet or a plugin's.",
     ),
 ]
 Encoding = Annotated[
     str,
-    typer.Option(
-        metavar="NAME",
-        autocompletion=lambda: ENCODINGS,
-        help="Encoding of text files, such as gb18030, big5 or latin-1; auto to detect it. Posts that dedupe copies "
+    option(
+        "NAME",
+        "Encoding of text files, such as gb18030, big5 or latin-1; auto to detect it. Posts that dedupe copies "
         "keep it.",
+        autocompletion=lambda: ENCODINGS,
     ),
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option(
-        metavar="CHARACTER",
-        parser=parse_delimiter,
-        help="Separator of the fields in a csv or tsv file, such as ';' or tab.",
-    ),
+    option("CHARACTER", "Separator of the fields in a csv or tsv file, such as ';' or tab.", parser=parse_delimiter),
 ]
 MaxLine = Annotated[
-    int,
-    typer.Option(
-        metavar="SIZE", parser=parse_line_size, help="Maximum size of a line, such as 64MB; a longer one is a bad line."
-    ),
+    int, option("SIZE", "Maximum size of a line, such as 64MB; a longer one is a bad line.", parser=parse_line_size)
 ]
 DEFAULT_MAX_LINE: Any = "64MB"
 """Default of ``--max-line``, as in `hybriddup.files.sources`; parsed by `parse_line_size`."""
-PostFiles = Annotated[
-    list[str], typer.Argument(metavar="POSTS", show_default=False, help="Files of posts, one corpus in this order.")
-]
+PostFiles = Annotated[list[str], argument("POSTS", "Files of posts, one corpus in this order.")]
 Workers = Annotated[
-    int | None,
-    typer.Option(
-        "--workers", "-j", min=1, max=1024, metavar="N", help="Number of cores to use; default: all that are available."
-    ),
+    int | None, option("N", "Number of cores to use; default: all that are available.", "--workers -j", min=1, max=1024)
 ]
-Pairs = Annotated[
-    str,
-    typer.Argument(
-        metavar="PAIRS",
-        show_default=False,
-        help="File of labeled pairs: a, b, label; - for JSON Lines on standard input.",
-    ),
-]
-AField = Annotated[str, typer.Option("--a-field", metavar="FIELD", help="Field or column of the first text.")]
-BField = Annotated[str, typer.Option("--b-field", metavar="FIELD", help="Field or column of the second text.")]
-LabelField = Annotated[
-    str,
-    typer.Option(
-        "--label-field", metavar="FIELD", help="Field or column with the label: whether the two should match."
-    ),
-]
-Wrong = Annotated[
-    str | None,
-    typer.Option("--wrong", metavar="FILE", show_default=False, help="File for wrongly judged pairs, .jsonl."),
-]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Pairs = Annotated[str, argument("PAIRS", "File of labeled pairs: a, b, label; - for JSON Lines on standard input.")]
+AField = Annotated[str, option("FIELD", "Field or column of the first text.")]
+BField = Annotated[str, option("FIELD", "Field or column of the second text.")]
+LabelField = Annotated[str, option("FIELD", "Field or column with the label: whether the two should match.")]
+Wrong = Annotated[str | None, option("FILE", "File for wrongly judged pairs, .jsonl.", show_default=False)]
+Force = Annotated[bool, flag("--force -f", "Overwrite existing files.")]
+Json = Annotated[bool, flag("--json", "Print JSON.")]
 Debug = Annotated[
     bool,
-    typer.Option(
-        "--debug", callback=remember_debug, expose_value=False, help="Show the traceback of an error, for a bug report."
-    ),
+    flag("--debug", "Show the traceback of an error, for a bug report.", callback=remember_debug, expose_value=False),
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import A_SIZE, BYTES, COUNTS, parse_number
+from hybriddup.cli.options import A_SIZE, BYTES, COUNTS, option, parse_number
 
 if TYPE_CHECKING:
     from hybriddup.study.plan import Plan, Shape
@@ -26,26 +26,16 @@ HEADERS = ("block index", "keys", "look-ups", "comparisons", "us, window", "us, 
 
 
 def plan(
-    posts: Annotated[
-        str,
-        typer.Option(
-            "--posts", metavar="N", show_default=False, help="Number of posts in the index, such as 50M or 200000."
-        ),
-    ],
-    bits: Annotated[int, typer.Option(metavar="B", help="Width of the fingerprints, a multiple of 64.")] = 128,
+    posts: Annotated[str, option("N", "Number of posts in the index, such as 50M or 200000.", show_default=False)],
+    bits: Annotated[int, option("B", "Width of the fingerprints, a multiple of 64.")] = 128,
     max_hamming_distance: Annotated[
-        int | None, typer.Option(metavar="K", help="Find pairs that differ in up to K bits; or give --edit-share.")
+        int | None, option("K", "Find pairs that differ in up to K bits; or give --edit-share.")
     ] = None,
     edit_share: Annotated[
-        float | None,
-        typer.Option(metavar="S", help="Find copies with this share of the characters edited, such as 0.1."),
+        float | None, option("S", "Find copies with this share of the characters edited, such as 0.1.")
     ] = None,
-    memory: Annotated[
-        str | None, typer.Option(metavar="M", help="Memory limit for the index, such as 1.5GB or 800MiB.")
-    ] = None,
-    recall: Annotated[
-        float, typer.Option(metavar="R", help="Share of these pairs to find; 1 allows exact indexes only.")
-    ] = 0.99,
+    memory: Annotated[str | None, option("M", "Memory limit for the index, such as 1.5GB or 800MiB.")] = None,
+    recall: Annotated[float, option("R", "Share of these pairs to find; 1 allows exact indexes only.")] = 0.99,
     as_json: options.Json = False,
 ) -> None:
     """Show cost and recall of each block index, and which one to use.

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG
+from hybriddup.cli.options import DEFAULT_CONFIG, flag, option
 from hybriddup.cli.watch import Authors, Counts, Horizon, MaxStep, Rewind, TimeOf
 from hybriddup.errors import ConfigError
 
@@ -40,10 +40,7 @@ as 0, by Ctrl-C; a second Ctrl-C ends at once, and loses nothing that was answer
 
 def serve(
     store: Annotated[
-        str,
-        typer.Option(
-            metavar="DIR|URL", show_default=False, help="Directory of the window, created if missing, or its URL."
-        ),
+        str, option("DIR|URL", "Directory of the window, created if missing, or its URL.", show_default=False)
     ],
     config: options.Config = DEFAULT_CONFIG,
     plugins: options.Plugins = None,
@@ -55,40 +52,30 @@ def serve(
     authors: Authors = None,
     workers: options.Workers = None,
     host: Annotated[
-        str,
-        typer.Option(
-            metavar="HOST",
-            help="Address to listen on; others than loopback need a token, and a reverse proxy in front.",
-        ),
+        str, option("HOST", "Address to listen on; others than loopback need a token, and a reverse proxy in front.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="Port; 0 takes a free one.")] = 8077,
+    port: Annotated[int, option("PORT", "Port; 0 takes a free one.", min=0, max=65535)] = 8077,
     token_file: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="File with the token that clients must send; or set the environment variable HYBRIDDUP_TOKEN.",
-        ),
+        option("FILE", "File with the token that clients must send; or set the environment variable HYBRIDDUP_TOKEN."),
     ] = None,
-    max_body: Annotated[int, typer.Option(min=1024, metavar="BYTES", help="Maximum size of a request's body.")] = 8
-    * 2**20,
-    max_posts: Annotated[int, typer.Option(min=1, metavar="N", help="Maximum number of posts per request.")] = 1000,
-    max_text_length: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Maximum length of a text in characters.")
-    ] = 20_000,
+    max_body: Annotated[int, option("BYTES", "Maximum size of a request's body.", min=1024)] = 8 * 2**20,
+    max_posts: Annotated[int, option("N", "Maximum number of posts per request.", min=1)] = 1000,
+    max_text_length: Annotated[int, option("N", "Maximum length of a text in characters.", min=1)] = 20_000,
     max_queue: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Maximum number of waiting posts; more are refused with status 429.")
+        int, option("N", "Maximum number of waiting posts; more are refused with status 429.", min=1)
     ] = 20_000,
     request_timeout: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="Deadline for a body, and again for the answer.")
+        float, option("SECONDS", "Deadline for a body, and again for the answer.", min=0.1)
     ] = 10.0,
     keep_alive: Annotated[
-        int, typer.Option(min=1, metavar="SECONDS", help="Time for which a connection stays open between requests.")
+        int, option("SECONDS", "Time for which a connection stays open between requests.", min=1)
     ] = 30,
     access_log: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--access-log",
-            help="Write a line for each request to standard error: time, client, method, path, status, seconds.",
+            "Write a line for each request to standard error: time, client, method, path, status, seconds.",
         ),
     ] = False,
 ) -> None:
@@ -101,8 +88,9 @@ def serve(
     from time import time as clock
 
     from hybriddup.cli.compiling import compiling_together
-    from hybriddup.cli.windows import noting_compilation, open_window, settle
+    from hybriddup.cli.windows import open_window, settle
     from hybriddup.config import open_session
+    from hybriddup.run.progress import note_compiling
     from hybriddup.run.terminal import say
     from hybriddup.service.limits import Limits
     from hybriddup.service.server import Server, create_app, leave_at_once, listen
@@ -143,7 +131,7 @@ def serve(
     opened = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"listening on http://{shown}:{opened.getsockname()[1]}", err=True)
-    with opened, compiling_together(config), noting_compilation():
+    with opened, compiling_together(config), note_compiling(say):
         server.serve_on(opened)
     if service.failure is not None:
         raise service.failure

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES
+from hybriddup.cli.options import DEFAULT_CONFIG, EXIT_CODES, option
 
 if TYPE_CHECKING:
     from hybriddup.study.tune import Interval, Reached, Tuned
@@ -28,20 +28,11 @@ change only if the result is clearly better. The measures after tuning come from
 
 def tune(
     pairs: options.Pairs,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", metavar="YAML", show_default=False, help="File for the new configuration, .yaml."
-        ),
-    ],
+    output: Annotated[str, option("YAML", "File for the new configuration, .yaml.", "--output -o", show_default=False)],
     precision: Annotated[
         float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            metavar="SHARE",
-            show_default=False,
-            help="Lowest precision to accept, such as 0.98. Default: maximize F1.",
+        option(
+            "SHARE", "Lowest precision to accept, such as 0.98. Default: maximize F1.", min=0, max=1, show_default=False
         ),
     ] = None,
     wrong: options.Wrong = None,

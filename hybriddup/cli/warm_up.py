@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hybriddup.cli import options
+from hybriddup.cli.options import argument
 
 EPILOG = """\b
 Examples:
@@ -22,12 +23,7 @@ variable NUMBA_CACHE_DIR. Nobody else should be able to write to that one: code 
 
 def warm_up(
     configs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[NAME|FILE]...",
-            show_default=False,
-            help="Configurations to compile for; default: all shipped ones.",
-        ),
+        list[str] | None, argument("[NAME|FILE]...", "Configurations to compile for; default: all shipped ones.")
     ] = None,
     plugins: options.Plugins = None,
 ) -> None:

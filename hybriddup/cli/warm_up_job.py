@@ -26,13 +26,13 @@ from hybriddup.kernels.search.rings import depths_in_rings, make_rings
 from hybriddup.plugin.manager import PluginManager
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.pipeline import run
-from hybriddup.shared_windows.candidates import buckets_of, near_meetings
+from hybriddup.shared_windows.candidates import near_meetings
 from hybriddup.shared_windows.store import Entries, entry_type
 from hybriddup.steps.parallel import available_workers
 from hybriddup.window.event_time import parse_timing
 from hybriddup.window.live_audit import LiveAudit
 from hybriddup.window.looking import similar_posts
-from hybriddup.window.opening import open_state
+from hybriddup.window.openers import open_state
 from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.records import Post
 from hybriddup.window.state import WindowState
@@ -97,8 +97,7 @@ def look_up_crowds(state: WindowState, texts: Sequence[str]) -> None:
     entries["bits"], entries["position"] = live.columns.bits[rows // live.probes.shape[1]], np.arange(len(keys))
     is_key = keys != NO_KEY
     found = Entries(np.ones(int(is_key.sum()), np.int64), entries[is_key])
-    met = buckets_of(live.probes, found, np.zeros(0, np.int64))
-    near_meetings(live, met, components.bands, components.block_index.max_bucket_size)
+    near_meetings(live, found, components.bands, components.block_index.max_bucket_size)
 
 
 def look_up_rings() -> None:

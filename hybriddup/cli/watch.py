@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from hybriddup.cli import options
-from hybriddup.cli.options import DEFAULT_CONFIG
+from hybriddup.cli.options import DEFAULT_CONFIG, flag, option
 
 EPILOG = """\b
 Examples:
@@ -26,9 +26,9 @@ LARGEST_BATCH = 256
 
 Horizon = Annotated[
     str,
-    typer.Option(
-        metavar="TIME",
-        help="How long a kept post matches later ones: a number with s, m, h or d. With window: {renew: true} in the "
+    option(
+        "TIME",
+        "How long a kept post matches later ones: a number with s, m, h or d. With window: {renew: true} in the "
         "configuration, each copy renews it.",
     ),
 ]
@@ -41,40 +41,36 @@ TimeOf = Annotated[
 ]
 MaxStep = Annotated[
     str | None,
-    typer.Option(
-        metavar="TIME",
+    option(
+        "TIME",
+        "Maximum by which one post advances the window's time, so that a post with a wrong time expires nothing.",
         show_default="1h, at most half the horizon",
-        help="Maximum by which one post advances the window's time, so that a post with a wrong time expires nothing.",
     ),
 ]
 Rewind = Annotated[
-    bool,
-    typer.Option("--rewind", help="Set the window's time back to the clock, after a clock or posts that were ahead."),
+    bool, flag("--rewind", "Set the window's time back to the clock, after a clock or posts that were ahead.")
 ]
 
 Counts = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--counts",
-        help="Count copies: a kept post in the window has n_copies, first_seen and last_seen. A window in a directory "
+        "Count copies: a kept post in the window has n_copies, first_seen and last_seen. A window in a directory "
         "goes on counting.",
     ),
 ]
 Authors = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FIELD", help="As --counts, and add authors: the distinct values of this field, such as user.id."
-    ),
+    str | None, option("FIELD", "As --counts, and add authors: the distinct values of this field, such as user.id.")
 ]
 
 
 def watch(
     store: Annotated[
         str | None,
-        typer.Option(
-            metavar="DIR|URL",
+        option(
+            "DIR|URL",
+            "Directory of the window, created if missing, or its URL. Default: in memory, lost at the end.",
             show_default=False,
-            help="Directory of the window, created if missing, or its URL. Default: in memory, lost at the end.",
         ),
     ] = None,
     config: options.Config = DEFAULT_CONFIG,
@@ -85,24 +81,18 @@ def watch(
     rewind: Rewind = False,
     text_field: options.TextField = "text",
     id_field: Annotated[
-        str, typer.Option(metavar="FIELD", help="Field with the id of a post; without one, the window makes an id.")
+        str, option("FIELD", "Field with the id of a post; without one, the window makes an id.")
     ] = "id",
-    time_field: Annotated[
-        str, typer.Option(metavar="FIELD", help="Field with the time of a post, for --time event.")
-    ] = "created_at",
+    time_field: Annotated[str, option("FIELD", "Field with the time of a post, for --time event.")] = "created_at",
     counts: Counts = False,
     authors: Authors = None,
-    encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="Encoding of the input; the output is always UTF-8.")
-    ] = "utf-8",
+    encoding: Annotated[str, option("NAME", "Encoding of the input; the output is always UTF-8.")] = "utf-8",
     max_line: options.MaxLine = options.DEFAULT_MAX_LINE,
     workers: options.Workers = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at the first bad line, after answering the lines before it.")
+        bool, flag("--strict", "Stop at the first bad line, after answering the lines before it.")
     ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Show no counts at the end, only errors and bad lines.")
-    ] = False,
+    quiet: Annotated[bool, flag("--quiet -q", "Show no counts at the end, only errors and bad lines.")] = False,
 ) -> None:
     """Answer for each post of a stream whether it repeats one that was kept within the horizon.
 
@@ -117,15 +107,17 @@ def watch(
     from hybriddup.cli.line_feed import LineFeed
     from hybriddup.cli.stopping import on_stop
     from hybriddup.cli.watcher import Watcher, encoding_of_stream
-    from hybriddup.cli.windows import noting_compilation, open_window, settle
+    from hybriddup.cli.windows import open_window, settle
     from hybriddup.files.tables import batched
+    from hybriddup.run.progress import note_compiling
+    from hybriddup.run.terminal import say
 
     encoding = encoding_of_stream(encoding)
     names = {"text": text_field, "id": id_field} | ({"created_at": time_field} if time == "event" else {})
     names |= {} if authors is None else {"author": authors}
     timing = {"horizon": horizon, "time": time, "max_step": max_step}
     opening = {**timing, "counts": counts, "authors": authors, "workers": workers, "plugins": plugins or ()}
-    noting = nullcontext() if quiet else noting_compilation()
+    noting = nullcontext() if quiet else note_compiling(say)
     with compiling_together(config), noting, open_window(store, config, rewind=rewind, **opening) as window:
         settle()
         watcher = Watcher(window, sys.stdout.buffer, names, encoding, max_line, strict)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import gc
-from contextlib import AbstractContextManager
-from functools import partial
 from typing import Any
 
 import typer
 
-from hybriddup.run.progress import note_compiling
 from hybriddup.window import AnyWindow, Window
 
 
@@ -24,11 +21,6 @@ def open_window(store: str | None, config: str, *, rewind: bool, **opening: Any)
             raise
         typer.echo(f"the window's time was set back by {seconds:,.0f} s", err=True)
     return window
-
-
-def noting_compilation() -> AbstractContextManager[None]:
-    """Return a context manager that prints a note on standard error if a kernel is compiled in its block."""
-    return note_compiling(partial(typer.echo, err=True))
 
 
 def settle() -> None:

@@ -1,16 +1,13 @@
-"""Expands the short forms of the key `must_agree`, and translates the deprecated key that it replaces."""
+"""Finds the guards of a configuration, and checks that the normalizer leaves something for them to compare."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from hybriddup.steps.options import Fault, Path, quote, spell
+from hybriddup.steps.options import Fault, Path, spell
 
 MUST_AGREE = "must_agree"
-OLD_KEY = "numbers_must_match"
-"""Deprecated key, accepted for one more version; true means `STRICT_NUMBERS`, false means no guards."""
-STRICT_NUMBERS = {"use": "numbers", "strict": True}
 
 BLINDED_BY = {
     "numbers": ("digits", {"mask"}),
@@ -22,75 +19,6 @@ BLINDED_BY = {
 SEES_LESS = {"links": "urls", "mentions": "mentions"}
 """Maps a guard to a normalizer option. With the value ``drop``, `links` compares only the links inside sentences,
 and `mentions` only the mentions inside sentences; see `hybriddup.steps.normalizers.decoration`."""
-
-
-class SpelledOut(NamedTuple):
-    """A configuration in which every guard is written as a mapping ``{use: NAME, ...}``."""
-
-    data: dict[str, Any]
-    faults: list[Fault]
-    remarks: list[str]
-    """Deprecation warnings, one sentence each."""
-
-
-def spell_out_guards(data: Mapping[str, Any]) -> SpelledOut:
-    """Write out the guards of a configuration as mappings, at the top level and in each length band.
-
-    Examples
-    --------
-    >>> spell_out_guards({"must_agree": ["numbers", {"words": ["buy", "sell"]}]}).data
-    {'must_agree': [{'use': 'numbers'}, {'use': 'words', 'words': ['buy', 'sell']}]}
-    """
-    spelled = SpelledOut(dict(data), [], [])
-    spelled.data.update(_guards_of(data, (), spelled))
-    spelled.data.pop(OLD_KEY, None)
-    bands = data.get("lengths")
-    if isinstance(bands, list):
-        spelled.data["lengths"] = [
-            _spell_out_band(band, ("lengths", number), spelled) if isinstance(band, Mapping) else band
-            for number, band in enumerate(bands)
-        ]
-    return spelled
-
-
-def _spell_out_band(band: Mapping[str, Any], path: Path, spelled: SpelledOut) -> dict[str, Any]:
-    kept = {key: value for key, value in band.items() if key != OLD_KEY}
-    return {**kept, **_guards_of(band, path, spelled)}
-
-
-def _guards_of(holder: Mapping[str, Any], path: Path, spelled: SpelledOut) -> dict[str, Any]:
-    """Return ``{must_agree: guards}`` for ``holder``, the top level or a band; an empty dict if it has no guards."""
-    if holder.get(OLD_KEY) is not None:
-        return _translate_old_key(holder, (*path, OLD_KEY), spelled)
-    guards = holder.get(MUST_AGREE)
-    return {MUST_AGREE: list(map(_spell_out, guards))} if isinstance(guards, list) else {}
-
-
-def _spell_out(guard: Any) -> Any:
-    if isinstance(guard, str):
-        return {"use": guard}
-    return {"use": "words", **guard} if isinstance(guard, Mapping) and "words" in guard else guard
-
-
-def _translate_old_key(holder: Mapping[str, Any], path: Path, spelled: SpelledOut) -> dict[str, Any]:
-    value = holder[OLD_KEY]
-    if not isinstance(value, bool):
-        spelled.faults.append(Fault(path, f"{spell(path)} must be true or false; got {quote(value)}."))
-        return {}
-    if holder.get(MUST_AGREE) is not None:
-        spelled.faults.append(Fault(path, f"{spell(path)} is the old name of {MUST_AGREE}; leave it out."))
-        return {}
-    instead = "[{use: numbers, strict: true}]" if value else "[]"
-    spelled.remarks.append(
-        f"{spell(path)} is deprecated and will be removed in the next version. Write {MUST_AGREE}: {instead} instead."
-    )
-    return {MUST_AGREE: [dict(STRICT_NUMBERS)] if value else []}
-
-
-def with_lines_of_guards(lines: Mapping[Path, int]) -> dict[Path, int]:
-    """Return a copy of ``lines`` in which each `must_agree` that replaces a deprecated key has the line of that key."""
-    old = {(*path[:-1], MUST_AGREE): line for path, line in lines.items() if path and path[-1] == OLD_KEY}
-    return old | dict(lines)
 
 
 def named_guards(written: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:

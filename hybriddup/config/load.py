@@ -8,21 +8,23 @@ from pathlib import Path as FilePath
 from types import ModuleType
 from typing import Any
 
-from hybriddup.config.guards import MUST_AGREE, guards_that_see, spell_out_guards, with_lines_of_guards
-from hybriddup.config.read import LARGEST, Written, read_config
+from hybriddup.config.guards import MUST_AGREE, guards_that_see
+from hybriddup.config.read import Written, read_config
 from hybriddup.config.rules import STEP_ROLES, chosen_components, setting_faults, thaw
 from hybriddup.config.settings import CombinedVerifier, Settings
-from hybriddup.config.shorthands import spell_out_shorthands
+from hybriddup.config.shorthands import spell_out, with_lines_of_guards
 from hybriddup.errors import ConfigError
 from hybriddup.plugin.manager import PluginManager, create_plugin_manager
 from hybriddup.plugin.registry import Registry
-from hybriddup.steps.options import Fault, Path, parse_options, quote, spell
+from hybriddup.steps.options import Fault, Path, fault_at, parse_options, quote, spell
 
 Config = str | FilePath | Mapping[str, Any] | Settings
 """The name of a shipped configuration, a path, a mapping of the keys to change, or resolved settings."""
 DEFAULT_CONFIG = "posts"
 """Name of the shipped configuration that is used by default."""
 
+LARGEST = 2**63 - 1
+"""Largest int in a configuration; the smallest is its negative."""
 _MERGED_SECTIONS = ("fingerprint", "audit")
 """Sections in which a configuration may set only some keys; the other keys keep their defaults."""
 
@@ -78,20 +80,13 @@ def _as_written(config: Config) -> Written:
 def _resolve(written: Written, registry: Registry) -> Settings:
     _raise_faults(_large_numbers(written.data), written)
     defaults = Settings().to_dict()
-    data, of_shorthands = spell_out_shorthands(written.data, defaults)
-    spelled = spell_out_guards(data)
+    spelled = spell_out(written.data, defaults)
     written = replace(written, lines=with_lines_of_guards(written.lines))
     merged = _merge(defaults, spelled.data)
     if MUST_AGREE not in spelled.data:  # so that masking digits works without changing the guards
         merged[MUST_AGREE] = guards_that_see(merged)
-    faults = [
-        *of_shorthands,
-        *spelled.faults,
-        *_key_faults(merged),
-        *setting_faults(merged),
-        *_fill_components(merged, registry),
-    ]
-    _raise_faults(faults, written)
+    in_keys = (*_key_faults(merged), *setting_faults(merged), *_fill_components(merged, registry))
+    _raise_faults([*spelled.faults, *in_keys], written)
     settings = Settings.model_validate(merged).with_remarks([*written.remarks, *spelled.remarks])
     _raise_faults(_component_faults(settings, registry), written)
     return settings
@@ -135,7 +130,7 @@ def _large_numbers(value: Any, path: Path = ()) -> Iterator[Fault]:
         for place, inner in enumerate(value):
             yield from _large_numbers(inner, (*path, place))
     elif isinstance(value, int) and abs(value) > LARGEST:
-        yield Fault(path, f"{spell(path)} must be within {LARGEST:,} of 0; got {quote(value)}.")
+        yield fault_at(path, f"must be within {LARGEST:,} of 0; got {quote(value)}.")
 
 
 def _key_faults(merged: Mapping[str, Any]) -> list[Fault]:
@@ -151,9 +146,8 @@ def _fill_components(merged: dict[str, Any], registry: Registry) -> Iterator[Fau
         if not isinstance(name, str):
             continue
         if name not in registry.names(chosen.role):
-            yield Fault(
-                (*chosen.path, "use"), f"{spell(chosen.path)}.use: {registry.explain_missing(chosen.role, name)}"
-            )
+            path = (*chosen.path, "use")
+            yield Fault(path, f"{spell(path)}: {registry.explain_missing(chosen.role, name)}")
             continue
         given = {key: value for key, value in chosen.written.items() if key not in chosen.keys}
         filled = registry.fill_options(chosen.role, name, given, chosen.path)

@@ -6,6 +6,7 @@ keys and keys that are not text are errors.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -21,9 +22,6 @@ MAX_NODES = 100_000
 """Maximum number of values in a file. An alias counts each time it is used, as nested aliases could exhaust memory."""
 
 MAX_DEPTH = 50
-
-LARGEST = 2**63 - 1
-"""Largest int in a configuration; the smallest is its negative."""
 
 SCHEMA_FILE = "hybriddup.schema.json"
 """File name of the JSON Schema in the directory of the shipped configurations."""
@@ -70,19 +68,21 @@ def shipped_names() -> list[str]:
 
 def shipped_text(name: str) -> str:
     """Return the text of a shipped configuration, with an absolute address of the JSON Schema."""
-    shipped, directory = shipped_names(), shipped_directory()
-    if name not in shipped:
-        raise ConfigError(
-            f"no shipped configuration is called {name!r}.{suggest(name, shipped)} (shipped: {', '.join(shipped)})"
-        )
+    if name not in shipped_names():
+        raise _not_shipped(name, f"no shipped configuration is called {name!r}")
+    directory = shipped_directory()
     text = (directory / f"{name}.yaml").read_text("utf-8")
     return text.replace(f"$schema={SCHEMA_FILE}", f"$schema={(directory / SCHEMA_FILE).as_uri()}", 1)
 
 
+def _not_shipped(name: object, problem: str) -> ConfigError:
+    shipped = shipped_names()
+    return ConfigError(f"{problem}.{suggest(name, shipped)} (shipped: {', '.join(shipped)})")
+
+
 def read_config(config: str | FilePath) -> Written:
     """Read a configuration by shipped name or by path."""
-    shipped = shipped_names()
-    if isinstance(config, str) and config in shipped:
+    if isinstance(config, str) and config in shipped_names():
         return read_file(shipped_directory() / f"{config}.yaml", config)
     path = FilePath(config)
     try:
@@ -90,10 +90,7 @@ def read_config(config: str | FilePath) -> Written:
     except OSError:  # such as a directory without permission: reading the file then reports the reason
         is_there = True
     if not is_there:
-        raise ConfigError(
-            f"config {str(config)!r} is neither a file nor a shipped configuration.{suggest(config, shipped)} "
-            f"(shipped: {', '.join(shipped)})"
-        )
+        raise _not_shipped(config, f"config {str(config)!r} is neither a file nor a shipped configuration")
     return replace(read_file(path, str(path)), directory=path.parent)
 
 
@@ -149,20 +146,11 @@ class _PlainLoader(yaml.SafeLoader):
         if tag is None or tag.rsplit(":", 1)[1] in {"null", "bool", "int", "float", "str", "seq", "map"}
     }
 
-    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
-        try:
-            value: int = super().construct_yaml_int(node)
-        except ValueError:  # more digits than Python converts
-            value = LARGEST + 1
-        if abs(value) > LARGEST:
-            raise _fail(node, f"a whole number must be within {LARGEST:,} of 0; got {quote(node.value)}.")
-        return value
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> Any:
+        return _number(super().construct_yaml_int, node)
 
-    def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
-        try:
-            return float(super().construct_yaml_float(node))
-        except (ValueError, OverflowError):
-            raise _fail(node, f"the number {quote(node.value)} cannot be read; write it in digits.") from None
+    def construct_yaml_float(self, node: yaml.ScalarNode) -> Any:
+        return _number(super().construct_yaml_float, node)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         first_lines: dict[str, int] = {}
@@ -180,6 +168,14 @@ class _PlainLoader(yaml.SafeLoader):
 
 _PlainLoader.add_constructor("tag:yaml.org,2002:int", _PlainLoader.construct_yaml_int)
 _PlainLoader.add_constructor("tag:yaml.org,2002:float", _PlainLoader.construct_yaml_float)
+
+
+def _number(construct: Callable[[yaml.ScalarNode], Any], node: yaml.ScalarNode) -> Any:
+    try:
+        return construct(node)
+    except (ValueError, OverflowError):  # also more digits than Python converts
+        message = f"the number {quote(node.value)} cannot be read; write a smaller one, in digits."
+        raise _fail(node, message) from None
 
 
 def _source(node: yaml.Node) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from hybriddup.config.guards import MUST_AGREE, blind_guard_faults, half_blind_guards, named_guards
 from hybriddup.plugin.roles import RoleName
-from hybriddup.steps.options import Fault, Path, quote, spell
+from hybriddup.steps.options import Fault, Path, fault_at, quote
 
 STEP_ROLES: dict[str, RoleName] = {
     "normalizer": "normalizer",
@@ -89,29 +89,26 @@ def setting_faults(written: Mapping[str, Any]) -> list[Fault]:
     lengths = written.get("lengths")
     faults = [*blind_guard_faults(written), *_keep_faults(written.get("keep"))]
     if written.get("within") is not None and written.get("keep", "first") not in ("first", "none"):
-        message = "within needs keep: first (or none), because posts are then decided in the order of their times."
-        faults.append(Fault(("within",), message))
+        why = "because posts are then decided in the order of their times"
+        faults.append(fault_at(("within",), f"needs keep: first (or none), {why}."))
     if isinstance(lengths, Sequence) and not isinstance(lengths, str):
         bands = [band if isinstance(band, Mapping) else None for band in lengths]
         faults += _order_faults(bands)
         for number, band in enumerate(bands):
             if band is not None:
-                faults += _band_faults(number, band, written.get("fingerprint"))
+                faults += _band_faults(("lengths", number), band, written.get("fingerprint"))
                 faults += _verifier_faults(("lengths", number, "verifier"), band.get("verifier"))
     return faults
 
 
 def _keep_faults(keep: Any) -> Iterator[Fault]:
-    if isinstance(keep, (list, tuple)) and "none" in keep:
-        place = list(keep).index("none")
-        yield Fault(("keep", place), f"keep[{place}] must not be none, which stands alone: keep: none.")
-    for place, rule in enumerate(keep[:-1] if isinstance(keep, Sequence) and not isinstance(keep, str) else ()):
-        if rule in ("first", "last"):
-            yield Fault(
-                ("keep", place),
-                f"keep[{place}] must be the last rule if it is {rule}: no two posts tie under it, so the rules after "
-                f"it are never used.",
-            )
+    rules = keep if isinstance(keep, (list, tuple)) else ()
+    for place, rule in enumerate(rules):
+        if rule == "none":
+            yield fault_at(("keep", place), "must not be none, which stands alone: keep: none.")
+        elif rule in ("first", "last") and place < len(rules) - 1:
+            why = "no two posts tie under it, so the rules after it are never used."
+            yield fault_at(("keep", place), f"must be the last rule if it is {rule}: {why}")
 
 
 def _order_faults(bands: Sequence[Mapping[str, Any] | None]) -> Iterator[Fault]:
@@ -123,50 +120,36 @@ def _order_faults(bands: Sequence[Mapping[str, Any] | None]) -> Iterator[Fault]:
             continue
         up_to, path = band.get("up_to"), ("lengths", number, "up_to")
         if number == len(bands) - 1 and up_to is not None:
-            yield Fault(
-                path,
-                f"lengths[{number}].up_to must be left out of the last band, so that longer texts have a band too; "
-                f"got {quote(up_to)}.",
-            )
+            why = "so that longer texts have a band too"
+            yield fault_at(path, f"must be left out of the last band, {why}; got {quote(up_to)}.")
         elif number < len(bands) - 1 and up_to is None:
-            yield Fault(path, f"lengths[{number}].up_to is missing; only the last band may be open.")
+            yield fault_at(path, "is missing; only the last band may be open.")
         if isinstance(up_to, int) and before is not None and up_to <= before:
-            yield Fault(
-                path, f"lengths[{number}].up_to must be above {before}, the end of the band before it; got {up_to}."
-            )
+            yield fault_at(path, f"must be above {before}, the end of the band before it; got {up_to}.")
         before = up_to if isinstance(up_to, int) else None
 
 
-def _band_faults(number: int, band: Mapping[str, Any], fingerprint: Any) -> Iterator[Fault]:
-    place = f"lengths[{number}]"
+def _band_faults(path: Path, band: Mapping[str, Any], fingerprint: Any) -> Iterator[Fault]:
     given = [key for key in _KEYS_UNLESS_EXACT if band.get(key) is not None]
     if band.get("exact_only") is True:
         for key in given:
-            yield Fault(
-                ("lengths", number, key),
-                f"{place}.{key} must be left out where exact_only is true; got {quote(band[key])}.",
-            )
+            yield fault_at((*path, key), f"must be left out where exact_only is true; got {quote(band[key])}.")
         return
     if "verifier" not in given:
-        yield Fault(("lengths", number, "verifier"), f"{place}.verifier is missing; set it, or set exact_only: true.")
+        yield fault_at((*path, "verifier"), "is missing; set it, or set exact_only: true.")
     distance = band.get("max_hamming_distance")
     bits = fingerprint.get("bits") if isinstance(fingerprint, Mapping) else None
     if isinstance(distance, int) and isinstance(bits, int) and distance >= bits:
-        yield Fault(
-            ("lengths", number, "max_hamming_distance"),
-            f"{place}.max_hamming_distance must be below fingerprint.bits, which is {bits}; got {distance}.",
-        )
+        what = f"must be below fingerprint.bits, which is {bits}"
+        yield fault_at((*path, "max_hamming_distance"), f"{what}; got {distance}.")
 
 
 def _verifier_faults(path: Path, verifier: Any) -> Iterator[Fault]:
     combine = combined_by(verifier)
     if combine is None:
         return
-    for key in verifier:
-        if key != combine:
-            place = (*path, key)
-            message = f"{spell(place)} cannot be combined with {combine}; give it to a verifier of that list."
-            yield Fault(place, message)
+    for key in [key for key in verifier if key != combine]:
+        yield fault_at((*path, key), f"cannot be combined with {combine}; give it to a verifier of that list.")
     members = verifier[combine]
     for number, member in enumerate(members if isinstance(members, (list, tuple)) else ()):
         yield from _verifier_faults((*path, combine, number), member)
@@ -199,9 +182,7 @@ def limit_warning(name: str, max_hamming_distance: int, bits: int) -> str | None
 def setting_warnings(written: Mapping[str, Any]) -> list[str]:
     """Return warnings about resolved settings that are valid but probably not intended."""
     bits = written["fingerprint"]["bits"]
-    limits = {
-        f"lengths[{number}].max_hamming_distance": band.get("max_hamming_distance", 0)
-        for number, band in enumerate(written["lengths"])
-    }
-    warnings = (limit_warning(name, limit, bits) for name, limit in limits.items())
-    return [*(warning for warning in warnings if warning is not None), *half_blind_guards(written)]
+    limits = [band.get("max_hamming_distance", 0) for band in written["lengths"]]
+    names = [f"lengths[{number}].max_hamming_distance" for number in range(len(limits))]
+    of_limits = (limit_warning(name, limit, bits) for name, limit in zip(names, limits, strict=True))
+    return [*filter(None, of_limits), *half_blind_guards(written)]

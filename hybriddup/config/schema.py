@@ -22,29 +22,27 @@ def config_schema(registry: Registry) -> dict[str, Any]:
 
     Every key is optional, because a file contains only the keys to change.
     """
-    schema = _on_one_line(Settings.model_json_schema(mode="validation"))
-    definitions, properties = schema["$defs"], schema["properties"]
+    schema = Settings.model_json_schema(mode="validation")
+    definitions, properties, defaults = schema["$defs"], schema["properties"], Settings().to_dict()
     for key, role in STEP_ROLES.items():
-        description, default = properties[key]["description"], Settings().to_dict()[key]
-        names = registry.names(role)
+        names, default = registry.names(role), defaults[key]
         # without ``use``, the options belong to the default component
         branches = [_component(role, name, registry, required=name != default["use"]) for name in names]
         if key in CHAINS:
             members = [_component(role, name, registry, required=True) for name in names]
             branches.append({"type": "array", "minItems": 1, "items": {"oneOf": [*members, {"enum": list(names)}]}})
         branches.append({"enum": list(names), "description": "The name alone: the component with its default options."})
-        properties[key] = {"oneOf": branches, "description": description, "default": default}
+        properties[key] = {"oneOf": branches, "description": properties[key]["description"], "default": default}
     guards = _guards(registry)
-    for holder in (properties, definitions["LengthBand"]["properties"]):
+    for holder, what in ((properties, "all length bands"), (definitions["LengthBand"]["properties"], "the band")):
         holder["must_agree"] = {**guards, "description": holder["must_agree"]["description"]}
-    properties["must_agree"]["default"] = Settings().to_dict()["must_agree"]
+        about = f"Lowest score of duplicates for {what}, inclusive; short for the threshold of the verifier."
+        holder["threshold"] = {"type": "number", "minimum": 0, "maximum": 1, "description": about}
+    for key in ("must_agree", "lengths"):
+        properties[key]["default"] = defaults[key]
     definitions["SingleVerifier"] = _verifier(definitions["SingleVerifier"], registry)
     for combined in ("AllVerifiers", "AnyVerifier"):
         definitions[combined]["additionalProperties"] = False
-    properties["lengths"]["default"] = Settings().to_dict()["lengths"]
-    for holder, what in ((properties, "all length bands"), (definitions["LengthBand"]["properties"], "the band")):
-        about = f"Lowest score of duplicates for {what}, inclusive; short for the threshold of the verifier."
-        holder["threshold"] = {"type": "number", "minimum": 0, "maximum": 1, "description": about}
     del definitions["ComponentSettings"], definitions["GuardSettings"]
     about = "What hybriddup does; keys that are left out keep their defaults."
     return {"$schema": DIALECT, **schema, "title": "hybriddup configuration", "description": about}
@@ -53,7 +51,7 @@ def config_schema(registry: Registry) -> dict[str, Any]:
 def _component(role: RoleName, name: str, registry: Registry, *, required: bool) -> dict[str, Any]:
     use = {"const": name, "description": f"The {role.replace('_', ' ')} {name!r}."}
     model = registry.find(role, name).options_model()
-    schema = {} if model is None else _on_one_line(model.model_json_schema(mode="validation"))
+    schema = {} if model is None else model.model_json_schema(mode="validation")
     # references are inlined, since definitions of different models may have the same name
     properties = {"use": use, **_inlined(schema.get("properties", {}), schema.get("$defs", {}))}
     branch = {"type": "object", "title": name, "properties": properties, "additionalProperties": False}
@@ -69,15 +67,6 @@ def _inlined(fragment: Any, definitions: dict[str, Any]) -> Any:
         target = definitions[fragment["$ref"].rsplit("/", 1)[1]]
         return {**_inlined(target, definitions), **{key: fragment[key] for key in fragment if key != "$ref"}}
     return {key: _inlined(value, definitions) for key, value in fragment.items()}
-
-
-def _on_one_line(fragment: Any) -> Any:
-    """Return a copy of a schema without the line breaks that its descriptions have from docstrings."""
-    if isinstance(fragment, list):
-        return [_on_one_line(item) for item in fragment]
-    if not isinstance(fragment, dict):
-        return " ".join(fragment.split("\n")) if isinstance(fragment, str) else fragment
-    return {key: _on_one_line(value) for key, value in fragment.items()}
 
 
 def _guards(registry: Registry) -> dict[str, Any]:

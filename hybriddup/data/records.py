@@ -8,9 +8,11 @@ Each type has the data of many posts, so that a step handles them in one call. P
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +31,8 @@ Float32s = NDArray[np.float32]
 Float64s = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+
+_UTF_32 = f"utf-32-{sys.byteorder[0]}e"
 
 NO_KEY = 2**64 - 1
 """Padding in arrays of block keys, for texts with fewer keys than others."""
@@ -71,9 +75,20 @@ def encode_texts(texts: Sequence[str]) -> EncodedTexts:
     return EncodedTexts(code_points[: offsets[-1]], offsets)  # numpy pads an empty string to one character
 
 
+def decode_points(code_points: UInt32s) -> str:
+    """Return the string of contiguous code points, which may include lone surrogates."""
+    return str(code_points.data, _UTF_32, "surrogatepass")
+
+
+def decode_texts(code_points: UInt32s, offsets: Int64s) -> list[str]:
+    """Return the texts that `encode_texts` has converted; ``offsets`` are their bounds in the code points."""
+    text = decode_points(code_points)
+    return [text[first:last] for first, last in pairwise(offsets.tolist())]
+
+
 def characters_between(start: int, end: int) -> str:
     """Return a string of all characters from code point ``start`` to ``end`` - 1, including surrogates."""
-    return np.arange(start, end, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    return decode_points(np.arange(start, end, dtype=np.uint32))
 
 
 def offsets_of(texts: Sequence[Sized]) -> Int64s:
@@ -110,8 +125,7 @@ class Tokens(NamedTuple):
         span = slice(int(self.offsets[text]), int(self.offsets[text + 1]))
         starts, lengths = self.starts[span], self.lengths[span]
         first, last = int(starts.min(initial=len(self.code_points))), int((starts + lengths).max(initial=0))
-        points = self.code_points[first:last].astype("<u4", copy=False)
-        whole = points.tobytes().decode("utf-32-le", "surrogatepass")
+        whole = decode_points(self.code_points[first:last])
         return [whole[at : at + n] for at, n in zip((starts - first).tolist(), lengths.tolist(), strict=True)]
 
 
@@ -149,10 +163,6 @@ class PairLimits(NamedTuple):
     """float32[n]: common characters required per character of a pair's longer text, in addition to those that
     `common_of_shorter` requires."""
 
-    def take(self, chosen: Int64s | Bools | slice) -> PairLimits:
-        """Return the limits of the chosen texts, in the order given."""
-        return PairLimits._make(column[chosen] for column in self)
-
 
 class NearPairs(NamedTuple):
     """Distinct pairs that share a block key and are within their limits, sorted by later text, then by earlier text."""
@@ -173,7 +183,20 @@ class NearPairs(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CandidatePairs:
+class Rows:
+    """Base class of dataclasses with arrays of equal length as fields, which have one element per row."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(getattr(self, fields(self)[0].name))
+
+    def take(self, chosen: Int64s | Bools | slice) -> Self:
+        """Return the chosen rows, in the order given."""
+        return type(self)(*(getattr(self, column.name)[chosen] for column in fields(self)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidatePairs(Rows):
     """Pairs of texts with similar fingerprints, to be verified, in any order.
 
     If several later texts are equal, there are separate pairs for each of them.
@@ -186,16 +209,9 @@ class CandidatePairs:
     hamming_distances: Int32s
     """int32[n_pairs]: number of differing bits, 0 to the fingerprint's width."""
 
-    def __len__(self) -> int:
-        return len(self.earlier)
-
-    def take(self, chosen: Int64s | Bools | slice) -> CandidatePairs:
-        """Return the chosen pairs, in the order given."""
-        return CandidatePairs(self.earlier[chosen], self.later[chosen], self.hamming_distances[chosen])
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VerifiedPairs:
+class VerifiedPairs(Rows):
     """Candidate pairs accepted by the verifier of their length band, with the score of each pair and its evidence."""
 
     earlier: Int64s
@@ -209,16 +225,9 @@ class VerifiedPairs:
     length_bands: Int32s
     """int32[n_pairs]: index of the length band of the pair's shorter text."""
 
-    def __len__(self) -> int:
-        return len(self.earlier)
-
     def of(self, pairs: CandidatePairs) -> VerifiedPairs:
         """Return a copy whose `earlier` and `later` are from ``pairs``; scores and evidence stay the same."""
         return replace(self, earlier=pairs.earlier, later=pairs.later)
-
-    def take(self, chosen: Int64s | Bools) -> VerifiedPairs:
-        """Return the chosen pairs, in the order given."""
-        return VerifiedPairs(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
 class LabeledPairs(NamedTuple):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain, starmap
 from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
 from hybriddup.data.corpus import Corpus, take_ids
-from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, Removed
+from hybriddup.data.records import Bools, Float64s, Int32s, Int64s, Removed, Rows
 
 EQUAL = "equal"
 """Verifier name in results for exact repeats, whose normalized texts are equal."""
@@ -21,8 +21,8 @@ Places = TypeVar("Places", range, Int64s)
 REASONS = {True: "exact", False: "near"}
 
 
-@dataclass(frozen=True, eq=False)
-class RemovedColumns:
+@dataclass(frozen=True, slots=True, eq=False)
+class RemovedColumns(Rows):
     """Removed posts as columns of numbers, in input order."""
 
     posts: Int64s
@@ -37,10 +37,6 @@ class RemovedColumns:
     thresholds: Float64s
     length_bands: Int32s
     """int32[n]: index of the length band in `RemovedBy.length_bands`."""
-
-    def take(self, chosen: Int64s) -> RemovedColumns:
-        """Return columns with only the removed posts at the indices ``chosen``, in the order given."""
-        return RemovedColumns(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
 def cut(places: Places) -> Iterator[Places]:
@@ -73,7 +69,7 @@ class RemovedPosts(Sequence[Removed]):
         return self.corpus.rows[self.columns.posts]
 
     def __len__(self) -> int:
-        return len(self.columns.posts)
+        return len(self.columns)
 
     @overload
     def __getitem__(self, index: int) -> Removed: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -16,6 +16,8 @@ from hybriddup.files.text import UTF8_MARK
 
 Piece = bytes | memoryview
 """Consecutive bytes of a file."""
+PiecesOf = Callable[[BinaryIO, Source, "Choice"], Iterator[Piece]]
+"""A function that yields what to copy of an open source, with the choice of its rows."""
 
 
 class TextWriter(ABC):
@@ -26,18 +28,19 @@ class TextWriter(ABC):
 
     def write(self, sources: Sequence[Source], target: BinaryIO, keep: Bools) -> None:
         """Copy the records whose row is kept, in input order."""
-        self._begin(sources, target)
+        self._copy(sources, target, keep, self._head(sources, ()), self._chosen)
+
+    def _copy(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, head: bytes, pieces_of: PiecesOf) -> None:
+        """Write the header ``head``, and what ``pieces_of`` yields for each source."""
+        if sources and sources[0].beginning().startswith(UTF8_MARK):
+            target.write(UTF8_MARK)
+        target.write(head)
         choice = Choice(keep, sources)
         for i, source in enumerate(sources, 1):
             with source.open() as stream:
-                pieces = self._chosen(stream, source, choice)
+                pieces = pieces_of(stream, source, choice)
                 target.writelines(pieces if i == len(sources) else _ended(pieces))
         choice.check_all_taken()
-
-    def _begin(self, sources: Sequence[Source], target: BinaryIO, names: Sequence[str] = ()) -> None:
-        if sources and sources[0].beginning().startswith(UTF8_MARK):
-            target.write(UTF8_MARK)
-        target.write(self._head(sources, names))
 
     def _head(self, sources: Sequence[Source], names: Sequence[str]) -> bytes:  # noqa: ARG002  overridden by tables
         """Return the header, with fields of these names added."""
@@ -59,13 +62,13 @@ class MarkingTextWriter(TextWriter):
 
     def write_marked(self, sources: Sequence[Source], target: BinaryIO, keep: Bools, marks: Marks) -> None:
         """Copy the records whose row is kept, in input order, and append each record's marks as fields."""
-        self._begin(sources, target, list(marks.types))
-        choice, values = Choice(keep, sources), marks.of(np.flatnonzero(keep))
-        for source in sources:
-            with source.open() as stream:
-                for record, record_marks in zip(self._each(stream, source, choice), values, strict=False):
-                    target.write(self._marked(record, dict(zip(marks.types, record_marks, strict=True)), source))
-        choice.check_all_taken()
+        values = marks.of(np.flatnonzero(keep))
+
+        def marked(stream: BinaryIO, source: Source, choice: Choice) -> Iterator[Piece]:
+            for record, of_record in zip(self._each(stream, source, choice), values, strict=False):
+                yield self._marked(record, dict(zip(marks.types, of_record, strict=True)), source)
+
+        self._copy(sources, target, keep, self._head(sources, list(marks.types)), marked)
 
     @abstractmethod
     def _each(self, stream: BinaryIO, source: Source, choice: Choice) -> Iterator[bytes]:

@@ -212,15 +212,13 @@ def record_batches(records: Iterable[Record | BadRow], batch_rows: int = BATCH_R
 
 def batch_of(records: Iterable[Record | BadRow], start: int) -> RecordBatch:
     """Combine consecutive records and bad rows into one batch, which begins at row ``start`` of the source."""
-    chunk = list(records)
-    good = [record for record in chunk if type(record) is Record]
-    batch = RecordBatch(
-        texts=[record.text for record in good],
-        ids=[record.id for record in good],
-        order_values=[record.order_values for record in good],
-        end=start + len(chunk),
+    numbered = list(enumerate(records, start))
+    good = [(row, record) for row, record in numbered if isinstance(record, Record)]
+    return RecordBatch(
+        texts=[record.text for _, record in good],
+        ids=[record.id for _, record in good],
+        order_values=[record.order_values for _, record in good],
+        rows=np.array([row for row, _ in good], np.int64),
+        bad=[record._replace(row=row) for row, record in numbered if isinstance(record, BadRow)],
+        end=start + len(numbered),
     )
-    is_good = np.fromiter((type(record) is Record for record in chunk), np.bool_, len(chunk))
-    batch.rows = np.flatnonzero(is_good).astype(np.int64) + start
-    batch.bad = [row._replace(row=start + i) for i, row in enumerate(chunk) if isinstance(row, BadRow)]
-    return batch

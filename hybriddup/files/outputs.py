@@ -16,7 +16,7 @@ import shutil
 import stat
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -343,9 +343,9 @@ def check_ending(target: str, option: str, kind: Kind) -> None:
     suffix = PurePath(name).suffix
     if name.endswith(kind.endings) or not any(map(str.isalpha, suffix)):  # kept.2026-11-27 has no suffix
         return
-    packed = f", each also with {_listed(SUFFIXES)}," if kind.may_be_compressed else ""
+    packed = f", each also with {', '.join(SUFFIXES)}," if kind.may_be_compressed else ""
     raise OutputError(
-        f"{option} {target}: {kind.what} not written as {suffix}; name a file that ends in {_listed(kind.endings)}"
+        f"{option} {target}: {kind.what} not written as {suffix}; name a file that ends in {', '.join(kind.endings)}"
         f"{packed} or has no suffix.{_way_to_spreadsheet(plain, suffix, kind)}"
     )
 
@@ -354,10 +354,6 @@ def from_spreadsheet(path: PurePath) -> str:
     """Return the command that converts a spreadsheet to CSV."""
     table = str(path.with_suffix(".csv"))
     return f'python -c "import pandas; pandas.read_excel({str(path)!r}).to_csv({table!r}, index=False)"'
-
-
-def _listed(endings: Iterable[str]) -> str:
-    return ", ".join(endings)
 
 
 def _way_to_spreadsheet(plain: str, suffix: str, kind: Kind) -> str:

@@ -1,16 +1,18 @@
-"""Reads labeled pairs of texts from a file of any input format."""
+"""Labeled pairs of texts: reads them from a file of any input format, and stores the answers of `hybriddup label`."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from hybriddup.data.corpus import BadRecord
 from hybriddup.data.records import LabeledPairs
-from hybriddup.errors import InputError
+from hybriddup.errors import InputError, OutputError
 from hybriddup.files.formats import Fields, TextColumnError
 from hybriddup.files.inputs import Inputs, ReadOptions, open_inputs
 from hybriddup.files.reading import absent_field
@@ -35,15 +37,11 @@ def read_pairs(
     file: str, registry: Registry, options: ReadOptions, fields: PairFields
 ) -> tuple[LabeledPairs, list[BadRecord]]:
     """Return the labeled pairs of a file, and its bad records; raise InputError if it has no usable pair."""
-    pairs: list[tuple[str, str, bool]] = []
-    bad: list[BadRecord] = []
+    found: list[tuple[str, str, bool] | BadRecord] = []
     with open_inputs([file], registry, options) as inputs:
         with suppress(TextColumnError):
-            for found in _read(inputs, file, fields):
-                if isinstance(found, BadRecord):
-                    bad.append(found)
-                else:
-                    pairs.append(found)
+            found = list(_read(inputs, file, fields))
+        pairs = [one for one in found if not isinstance(one, BadRecord)]
         if not pairs:
             faults = (absent_field(inputs, name, as_text=name != fields.label) for name in fields)
             fault = next(filter(None, faults), "")
@@ -52,7 +50,7 @@ def read_pairs(
                 f"{', '.join(LABELS)}{'; ' + fault if fault else ''}."
             )
     a, b, labels = zip(*pairs, strict=True)
-    return LabeledPairs(a, b, np.array(labels, np.bool_)), bad
+    return LabeledPairs(a, b, np.array(labels, np.bool_)), [one for one in found if isinstance(one, BadRecord)]
 
 
 def _read(inputs: Inputs, file: str, fields: PairFields) -> Iterator[tuple[str, str, bool] | BadRecord]:
@@ -69,3 +67,50 @@ def _read(inputs: Inputs, file: str, fields: PairFields) -> Iterator[tuple[str, 
             elif written != UNSURE:
                 reason = f"field {fields.label!r} must be one of {', '.join(LABELS)}; got {label!r}"
                 yield BadRecord(file, 0, row, reason)
+
+
+class AnswerFile:
+    """A file of labeled pairs, one per line, to which answers are appended.
+
+    Raises InputError if the file already has a line that is not an answer of `hybriddup label`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lines = path.read_text("utf-8").splitlines() if path.exists() else []
+        self.earlier = [parse_answer(line, f"{path}:{number}") for number, line in enumerate(self._lines, 1)]
+        """The answers in the file when it was opened, each as two texts and a label; None = unsure."""
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def add(self, texts: tuple[str, str], label: bool | None) -> None:
+        """Append an answer; None = unsure."""
+        answer = {"a": texts[0], "b": texts[1], "label": UNSURE if label is None else int(label)}
+        is_plain = all(text.encode("utf-8", "ignore").decode() == text for text in texts)  # no lone surrogates
+        self._lines.append(json.dumps(answer, ensure_ascii=not is_plain))
+        self._write("a", self._lines[-1] + "\n")
+
+    def take_back(self) -> None:
+        """Delete the last answer."""
+        del self._lines[-1]
+        self._write("w", "".join(line + "\n" for line in self._lines))
+
+    def _write(self, mode: str, text: str) -> None:
+        try:
+            with self.path.open(mode, encoding="utf-8") as stream:
+                stream.write(text)
+        except OSError as error:
+            raise OutputError(f"{self.path} cannot be written to: {error.strerror}.") from error
+
+
+def parse_answer(line: str, place: str) -> tuple[tuple[str, str], bool | None]:
+    """Return the two texts and the label in a line; raise InputError, which names ``place``, if it is no answer."""
+    try:
+        at = json.loads(line)
+        a, b, label = at["a"], at["b"], at["label"]
+    except (ValueError, LookupError, TypeError):
+        a, b, label = None, None, None
+    if not (isinstance(a, str) and isinstance(b, str)):
+        raise InputError(f"{place}: not an answer of `hybriddup label`. Name another file with -o.")
+    return (a, b), None if label == UNSURE else bool(label)

@@ -26,13 +26,6 @@ FIRST_BYTES = 1 << 12
 """Number of bytes that are read to recognize what a file contains."""
 
 
-def _current_directory() -> Path:
-    try:
-        return Path.cwd()
-    except OSError:  # deleted; then only absolute names can be opened
-        return Path()
-
-
 @dataclass(frozen=True)
 class Source:
     """One input. It can be opened any number of times and must give the same bytes each time."""
@@ -52,8 +45,8 @@ class Source:
     """Field separator of a table; None = the default of its format."""
     remark: str = ""
     """How the copy on disk differs from the input, as a clause for the user; empty if it does not differ."""
-    directory: Path = field(default_factory=_current_directory, repr=False)
-    """Directory to which a relative name refers; stored, because a plugin may change the current directory."""
+    path: Path = field(default=Path(), repr=False)
+    """Absolute path of a file that is opened again; stored, because a plugin may change the current directory."""
 
     def open(self) -> BinaryIO:
         """Return a buffered stream of the decompressed bytes, from the beginning; the caller closes it."""
@@ -79,7 +72,7 @@ class Source:
         if self.spool is not None:
             return
         try:
-            unchanged = _identity((self.directory / self.name).stat()) == self.identity
+            unchanged = _identity(self.path.stat()) == self.identity
         except OSError:
             unchanged = False
         if not unchanged:
@@ -96,7 +89,7 @@ class Source:
             copy.seek(0)
             return copy
         try:
-            return (self.directory / self.name).open("rb", BUFFER_BYTES)
+            return self.path.open("rb", BUFFER_BYTES)
         except OSError as error:
             raise InputError(unreadable(self.name, error)) from None
 
@@ -115,7 +108,8 @@ def open_source(name: str, max_line_bytes: int = MAX_LINE_BYTES) -> Source:
             _refuse_device(name, stream.fileno())
             if not stat.S_ISREG(status.st_mode):
                 return _spooled(name, stream, max_line_bytes)
-            return Source(name, _compression(name, stream), _identity(status), None, max_line_bytes)
+            compression, path = _compression(name, stream), Path(name).absolute()
+            return Source(name, compression, _identity(status), None, max_line_bytes, path=path)
     except OSError as error:
         raise InputError(unreadable(name, error)) from None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -84,28 +84,18 @@ def _keys_fault(keys: Any, _: str) -> str | None:
     return next((f"a key of {key!r}" for key, holds in zip(keys, right, strict=True) if not holds), None)
 
 
-EXPECTED: dict[RoleName, Expected] = {
-    "normalizer": Expected("a str", _text_fault),
-    "tokenizer": Expected("a list of str", _tokens_fault, is_list=True),
-    "weighter": Expected("one weight per token, each a number above 0 and at most 1000", _weights_fault, is_list=True),
-    "hasher": Expected("an int from 0 to 2**{1} - 1", _hash_fault),
-    "block_index": Expected("a list of ints from 0 to 2**64 - 2", _keys_fault),
-    "verifier": Expected("a number from 0.0 to 1.0", _score_fault),
-    "guard": Expected(A_REASON, _reason_fault),
-}
-
-
 class Adapter(PluginPart):
     """Base class of adapters: calls the function, checks its return value, and names its arguments in errors."""
 
     holds_interpreter = True
+    expected: ClassVar[Expected]
 
     def call(self, *arguments: Any) -> Any:
         """Return the function's result for one text or pair.
 
         Raises PluginError if the function raises an exception or returns an invalid value.
         """
-        expected = EXPECTED[self.found.role]
+        expected = self.expected
         try:
             answer = self.part(*arguments)
             given: object = _items_fault(answer) if expected.is_list else None
@@ -131,6 +121,8 @@ def _items_fault(items: Any) -> str | None:
 class NormalizerAdapter(Adapter):
     """A normalizer from a function ``(text: str) -> str``."""
 
+    expected = Expected("a str", _text_fault)
+
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
         """Normalize each text, in the same order."""
         return [self.call(text) for text in texts]
@@ -138,6 +130,8 @@ class NormalizerAdapter(Adapter):
 
 class TokenizerAdapter(Adapter):
     """A tokenizer from a function ``(text: str) -> list[str]``."""
+
+    expected = Expected("a list of str", _tokens_fault, is_list=True)
 
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
         """Return the tokens of each text, in order; empty tokens are left out."""
@@ -148,6 +142,7 @@ class WeighterAdapter(Adapter):
     """A weighter from a function ``(tokens: list[str]) -> list[float]``."""
 
     needs_fit = False
+    expected = Expected("one weight per token, each a number above 0 and at most 1000", _weights_fault, is_list=True)
 
     def fit(self, sample: Tokens) -> None:
         """Do nothing, because the function's result depends on a single text."""
@@ -160,6 +155,8 @@ class WeighterAdapter(Adapter):
 
 class HasherAdapter(Adapter):
     """A hasher from a function ``(token: str, bits: int) -> int``."""
+
+    expected = Expected("an int from 0 to 2**{1} - 1", _hash_fault)
 
     def hash_batch(self, tokens: Tokens, words: int) -> UInt64s:
         """Return uint64[n_tokens, words]: the function's hash of each token in 64-bit words, the lowest bits first."""
@@ -180,6 +177,8 @@ class VerifierAdapter(Adapter):
     Scores are rounded to 12 decimals, so that a rounding error does not push a score below a threshold that it equals.
     """
 
+    expected = Expected("a number from 0.0 to 1.0", _score_fault)
+
     def prepare(self, context: Any) -> None:
         """Store the texts of the run."""
         self._texts: Sequence[str] = context.texts
@@ -198,6 +197,8 @@ class VerifierAdapter(Adapter):
 class GuardAdapter(Adapter):
     """A guard from a function ``(a: str, b: str) -> str | None``."""
 
+    expected = Expected(A_REASON, _reason_fault)
+
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s) -> Bools:
         """Return bool[n_pairs]: whether the function rejects each pair, by returning a reason."""
         pairs = zip(earlier.tolist(), later.tolist(), strict=True)
@@ -212,6 +213,7 @@ class GuardAdapter(Adapter):
 class BlockIndexAdapter(Adapter, BlockIndex):
     """A block index from a function ``(text: str) -> list[int]``, the keys of a text."""
 
+    expected = Expected("a list of ints from 0 to 2**64 - 2", _keys_fault)
     max_bucket_size = 256
     max_candidates = 64
 

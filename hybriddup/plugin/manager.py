@@ -62,8 +62,6 @@ def create_plugin_manager(entry_points: bool = True, modules: Iterable[str | Mod
 class PluginManager:
     """Loads plugins, which add components to its registry, and calls their hooks; see `create_plugin_manager`."""
 
-    registry: Registry
-
     def __init__(self) -> None:
         self.registry = Registry()
         self._pluggy = pluggy.PluginManager(spec.PROJECT)
@@ -114,14 +112,12 @@ class PluginManager:
             self._caller(spec.hybriddup_register.__name__, owner.plugin)(registry=self.registry)
 
     def _check_hooks(self, owner: Owner, plugin: object) -> None:
-        try:
-            self._pluggy.check_pending()
-        except pluggy.PluginValidationError as error:
-            known = _hook_names()
-            unknown = sorted(_marked(plugin) - set(known))
+        known = [name for name in vars(spec) if name.startswith(f"{spec.PROJECT}_")]
+        marked = {name for name in dir(plugin) if self._pluggy.parse_hookimpl_opts(plugin, name)}
+        if unknown := sorted(marked - set(known)):
             message = f"{owner} has a hook that does not exist: {', '.join(unknown)}.{suggest(unknown[0], known)}"
-            raise PluginError(f"{message} (hooks: {', '.join(known)})") from error
-        if not self._hooks_of(owner.plugin):
+            raise PluginError(f"{message} (hooks: {', '.join(known)})")
+        if not marked:
             raise PluginError(f"{owner} has no hook: mark a function hybriddup_register with @hybriddup.hookimpl.")
 
     def _caller(self, hook: str, name: str) -> pluggy.HookCaller:
@@ -149,19 +145,15 @@ class PluginManager:
 
     def describe(self) -> list[PluginDescription]:
         """Describe each loaded plugin and its components, in the order they were loaded."""
-        return [
-            PluginDescription(
-                owner.plugin, owner.distribution, owner.version, self._hooks_of(name), self._components_of(owner)
-            )
-            for name, owner in self._owners.items()
-        ]
+        return list(map(self._describe, self._owners.values()))
 
-    def _components_of(self, owner: Owner) -> dict[str, list[str]]:
+    def _describe(self, owner: Owner) -> PluginDescription:
         components: dict[str, list[str]] = {}
         for registered in self.registry.registered():
             if registered.owner == owner:
                 components.setdefault(registered.role, []).append(registered.name)
-        return components
+        hooks = self._hooks_of(owner.plugin)
+        return PluginDescription(owner.plugin, owner.distribution, owner.version, hooks, components)
 
 
 @cache
@@ -227,13 +219,3 @@ def _is_importable(name: str) -> bool:
         return name in sys.modules or importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:  # the parent package of a dotted name
         return False
-
-
-def _hook_names() -> list[str]:
-    return [name for name in vars(spec) if name.startswith(f"{spec.PROJECT}_")]
-
-
-def _marked(plugin: object) -> set[str]:
-    """Return the names of a plugin's functions that are marked as hook implementations."""
-    marker = f"{spec.PROJECT}_impl"
-    return {name for name, value in vars(plugin).items() if getattr(value, marker, None) is not None}

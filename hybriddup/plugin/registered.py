@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from hybriddup.errors import ConfigError, HybriddupError, PluginError
 from hybriddup.plugin.roles import ROLES, Role, RoleName
 from hybriddup.plugin.source import source_recipe
-from hybriddup.steps.options import RESERVED_NAMES, Fault, Options, Path, parse_options, spell
+from hybriddup.steps.options import RESERVED_NAMES, Fault, Options, Path, fault_at, parse_options
 
 PASSED_ON = (HybriddupError, MemoryError, KeyboardInterrupt)
 """Exceptions that are not attributed to the plugin whose code raised them."""
@@ -95,10 +95,8 @@ class Registered:
         """
         model = self.options_model()
         if model is None:
-            places = [(*path, key) for key in given]
-            return [
-                Fault(place, f"{spell(place)} is not a key: {self.label} takes no options.") for place in places
-            ] or None
+            wrong = f"is not a key: {self.label} takes no options."
+            return [fault_at((*path, key), wrong) for key in given] or None
         parsed = parse_options(model, given, path)
         if isinstance(parsed, list):
             declared_by = "" if self.owner.plugin == BUILTINS else f" The options are those of {self.label}."

@@ -12,7 +12,7 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.records import Int32s, Int64s
 from hybriddup.data.removed import RemovedBy, RemovedColumns, RemovedPosts
 from hybriddup.kernels.search.decide import NONE
-from hybriddup.run.bands import Bands
+from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions
 from hybriddup.run.result import Result
 from hybriddup.run.summary import Summary
@@ -32,19 +32,16 @@ class Assembler:
     decisions: RunDecisions
     lengths: Int32s
     """int32[n_texts]: length of each distinct text after normalizing, in code points."""
-    bands: Bands
-    max_copies: int = 0
-    """Maximum number of copies to keep in addition to each kept post: the first copies in the order of deciding."""
-    drops_originals: bool = False
-    """Whether a post that would be kept is removed if copies of it were removed (``keep: none``)."""
+    components: Components
+    """The components of the run, with its settings and length bands."""
 
     def assemble(self, summary: Summary) -> Result:
         """Return the result, and add the counts of posts to the summary."""
-        corpus, columns = self.corpus, self.removed()
+        corpus, columns, bands = self.corpus, self.removed(), self.components.bands
         stays = np.ones(len(corpus.texts), np.bool_)
         stays[: corpus.n_against] = stays[columns.posts] = False
         originals = np.zeros(len(stays), np.bool_)
-        if self.drops_originals:
+        if self.components.settings.keep == "none":
             originals[columns.keepers] = True
             originals &= stays
         kept, gone = corpus.rows[stays & ~originals], corpus.rows[originals].tolist()
@@ -53,7 +50,7 @@ class Assembler:
         summary.n_exact = int(columns.is_exact.sum())
         summary.n_removed_against = int((columns.keepers < corpus.n_against).sum())
         summary.n_near, summary.n_kept = len(columns.posts) - summary.n_exact, len(kept)
-        by = RemovedBy(self.bands.plan.names, self.bands.names, summary.config, summary.recipe_id)
+        by = RemovedBy(bands.plan.names, bands.names, summary.config, summary.recipe_id)
         removed = RemovedPosts(corpus, columns, by)
         n_rows = max(corpus.n_rows, len(corpus.texts) - corpus.n_against)
         return Result(kept, removed, summary, n_rows, self.verified_rows(), originals=gone)
@@ -63,11 +60,11 @@ class Assembler:
         gone = np.flatnonzero(~self.decisions.kept)
         gone = gone[gone >= self.corpus.n_against]
         columns = self.evidence(gone)
-        if self.max_copies:
+        if max_copies := self.components.settings.max_copies:
             order = np.argsort(columns.keepers, kind="stable")
             keepers = columns.keepers[order]
             numbers = np.arange(len(keepers)) - np.searchsorted(keepers, keepers)
-            columns = columns.take(np.sort(order[numbers >= self.max_copies]))
+            columns = columns.take(np.sort(order[numbers >= max_copies]))
         return columns if self.order is None else columns.take(np.argsort(columns.posts))
 
     def evidence(self, positions: Int64s) -> RemovedColumns:
@@ -75,6 +72,7 @@ class Assembler:
         deciding = self.decisions.deciding
         is_exact = self.decisions.exact[positions] != NONE
         pairs = np.searchsorted(deciding.later, positions[~is_exact])
+        lengths = self.lengths[self.text_numbers[positions]]
 
         def of_pair(column: NDArray[Number], of_exact: NDArray[Number] | float) -> NDArray[Number]:
             values = np.full(len(positions), of_exact, column.dtype)
@@ -89,9 +87,7 @@ class Assembler:
             verifiers=of_pair(deciding.verifiers, 0),
             scores=of_pair(deciding.scores, 1.0),
             thresholds=of_pair(deciding.thresholds, 1.0),
-            length_bands=of_pair(
-                deciding.length_bands, self.bands.of_lengths(self.lengths[self.text_numbers[positions]])
-            ),
+            length_bands=of_pair(deciding.length_bands, self.components.bands.of_lengths(lengths)),
         )
 
     def verified_rows(self) -> Int64s:

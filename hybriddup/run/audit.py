@@ -12,7 +12,8 @@ rare, and the estimate weights both parts by the number of kept posts that they 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ from hybriddup.kernels.search.group_search import Queries
 from hybriddup.kernels.search.key_groups import NO_GROUP
 from hybriddup.kernels.search.pair_limits import TextColumns
 from hybriddup.kernels.search.rings import add_kept, make_rings
+from hybriddup.run.progress import Clock
+from hybriddup.run.summary import Summary
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import search_texts
 from hybriddup.steps.deciding.contest import Verify
@@ -67,46 +70,51 @@ class Estimate(NamedTuple):
     margin: float
 
 
-def estimate_recall(
-    columns: TextColumns,
-    kept: Int64s,
-    n_removed: int,
-    verify: Verify,
-    *,
-    sample: int,
-    workers: int,
-    n_given: int = 0,
-    has_common_key: Bools | None = None,
-) -> Estimate | None:
-    """Return the estimated recall: removed / (removed + kept posts that still have an earlier kept match).
+@dataclass(frozen=True)
+class Audit:
+    """The data from which the recall of the search for candidate pairs is estimated after a run."""
 
-    The result is None if nothing was removed and nothing was missed.
+    columns: TextColumns
+    """Fingerprints, limits and character sketches of the distinct texts."""
+    kept: Int64s
+    """int64[n]: the row in `columns` of each kept post that could be a near repeat, in the order of deciding; other
+    posts, such as very short posts, cannot be missed."""
+    n_removed: int
+    """Number of posts removed in the run, including exact repeats."""
+    verify: Callable[[Clock], Verify]
+    """Returns a function that verifies pairs and adds the time that it takes to a clock."""
+    sample: int
+    """Maximum number of kept posts in the sample; 0 = no estimate."""
+    n_given: int = 0
+    """Number of texts at the start of `kept` that were kept without being compared, so that they cannot be missed."""
+    has_common_key: Bools | None = None
+    """bool[n_texts]: whether each text has a key that many other texts have; None = sample all posts alike."""
 
-    Parameters
-    ----------
-    kept
-        int64[n]: the row in ``columns`` of each kept post that could be a near repeat, in the order of deciding; other
-        posts, such as very short posts, cannot be missed.
-    n_removed
-        Number of posts removed in the run, including exact repeats.
-    sample
-        Maximum number of kept posts in the sample.
-    n_given
-        The first ``n_given`` texts of ``kept`` were kept without being compared, so they cannot be missed.
-    has_common_key
-        bool[n_texts]: whether each text has a key that many other texts have; None = sample all posts alike.
-    """
-    audited = kept[n_given:]
-    if not len(audited):
-        return Estimate(1.0, 0.0) if n_removed else None
-    scan = WideScan(columns, kept, workers)
-    strata, sample = [], min(sample, len(audited))
-    for part, n in parts_of_sample(audited, has_common_key, sample):
-        n_looked_at, pairs = pairs_of_sample(scan, part, n, MAX_PAIRS * n // sample)
-        strata.append(Stratum(len(part), len(np.unique(verify(pairs)[1].later)), n_looked_at))
-    if n_removed == 0 and not any(stratum.n_missed for stratum in strata):
-        return None
-    return recall_of(n_removed, strata)
+    def add_to(self, summary: Summary, workers: int, clock: Clock) -> None:
+        """Estimate the recall and add it to the summary; record the time in the clock."""
+        if self.sample == 0:
+            return
+        with clock.step("audit", min(self.sample, len(self.kept) - self.n_given)):
+            estimate = self.estimate(self.verify(clock), workers)
+        if estimate is not None:
+            summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
+
+    def estimate(self, verify: Verify, workers: int) -> Estimate | None:
+        """Return the estimated recall: removed / (removed + kept posts that still have an earlier kept match).
+
+        The result is None if nothing was removed and nothing was missed.
+        """
+        audited = self.kept[self.n_given :]
+        if not len(audited):
+            return Estimate(1.0, 0.0) if self.n_removed else None
+        scan = WideScan(self.columns, self.kept, workers)
+        strata, sample = [], min(self.sample, len(audited))
+        for part, n in parts_of_sample(audited, self.has_common_key, sample):
+            n_looked_at, pairs = pairs_of_sample(scan, part, n, MAX_PAIRS * n // sample)
+            strata.append(Stratum(len(part), len(np.unique(verify(pairs)[1].later)), n_looked_at))
+        if self.n_removed == 0 and not any(stratum.n_missed for stratum in strata):
+            return None
+        return recall_of(self.n_removed, strata)
 
 
 def pairs_of_sample(scan: WideScan, part: Int64s, n: int, most_pairs: int) -> tuple[int, CandidatePairs]:

@@ -160,8 +160,7 @@ class Bands:
 
         The shorter text of a pair selects the band, so the band of the text and all bands of shorter texts count.
         """
-        near: Bools = np.maximum.accumulate(self.max_hamming_distances)[self.of_lengths(lengths)] > EXACT_ONLY
-        return near
+        return np.maximum.accumulate(self.max_hamming_distances)[self.of_lengths(lengths)] > EXACT_ONLY
 
     def least_in_common(self) -> Float32s:
         """Return float32[2, n_bands]: each band's `LeastInCommon`: ``of_shorter`` in row 0, ``of_longer`` in row 1."""
@@ -194,5 +193,4 @@ def can_be_near(limits: PairLimits) -> Bools:
     reaches = np.where(allowed, limits.max_partner_lengths, -1)[order]
     reach_so_far = np.empty(len(order), np.int32)
     reach_so_far[order] = np.maximum.accumulate(reaches)
-    near: Bools = allowed | (reach_so_far >= limits.lengths)
-    return near
+    return allowed | (reach_so_far >= limits.lengths)

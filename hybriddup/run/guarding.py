@@ -22,9 +22,8 @@ SMALLEST_SLICE = 256
 class GuardPlan:
     """The guards of a run, one instance per name and options."""
 
-    guards: tuple[Guard, ...] = ()
-    bands: tuple[Bools, ...] = ()
-    """bool[n_bands] for each guard: the length bands that use it."""
+    uses: tuple[tuple[Guard, Bools], ...] = ()
+    """Each guard with bool[n_bands]: the length bands that use it."""
 
     def refuse(self, posts: Sequence[str], earlier: Int64s, later: Int64s, bands: Int32s, workers: int = 1) -> Bools:
         """Return bool[n_pairs]: whether each pair of posts is rejected by at least one guard of the pair's length band.
@@ -32,8 +31,8 @@ class GuardPlan:
         ``earlier`` and ``later`` are indices into ``posts``. ``bands``: int32[n_pairs], the index of each pair's band.
         """
         refused = np.zeros(len(earlier), np.bool_)
-        signs = self._signs(posts, earlier, later, workers) if self.guards and len(earlier) else None
-        for guard, of_bands in zip(self.guards, self.bands, strict=True):
+        signs = self._signs(posts, earlier, later, workers) if self.uses and len(earlier) else None
+        for guard, of_bands in self.uses:
             is_read = of_bands[bands] & ~refused
             if signs is not None and (sign := getattr(guard, "sign", None)) is not None:
                 is_read &= (signs & sign) != 0
@@ -44,7 +43,7 @@ class GuardPlan:
 
     def _signs(self, posts: Sequence[str], earlier: Int64s, later: Int64s, workers: int) -> UInt8s | None:
         """Return uint8[n_pairs]: flags of the guards that must check each pair; None if all guards check all pairs."""
-        if all(getattr(guard, "sign", None) is None for guard in self.guards):
+        if all(getattr(guard, "sign", None) is None for guard, _ in self.uses):
             return None
 
         def signs_of_slice(first: int, last: int) -> UInt8s:
@@ -56,8 +55,8 @@ class GuardPlan:
         """Return why guards of a length band reject the posts ``a`` and ``b``: one reason for each such guard."""
         posts, one, other = [a, b], np.array([0]), np.array([1])
         found: list[str] = []
-        for guard, of_bands in zip(self.guards, self.bands, strict=True):
-            plan = GuardPlan((guard,), (of_bands,))
+        for guard, of_bands in self.uses:
+            plan = GuardPlan(((guard, of_bands),))
             if plan.refuse(posts, one, other, np.array([band], np.int32))[0]:  # as in a run, which may skip the guard
                 found.append(str(guard.reason(a, b)))
         return found
@@ -84,4 +83,4 @@ def plan_guards(
             if key not in guards:
                 guards[key] = (create(one), np.zeros(len(bands), np.bool_))
             guards[key][1][band] = True
-    return GuardPlan(tuple(guard for guard, _ in guards.values()), tuple(places for _, places in guards.values()))
+    return GuardPlan(tuple(guards.values()))

@@ -19,6 +19,7 @@ from hybriddup.data.corpus import Corpus
 from hybriddup.data.fields import has_no_value
 from hybriddup.data.marks import MARKS, TALLIES, Marks, Tallies, clusters_table, removed_table
 from hybriddup.data.records import Bools, Int64s
+from hybriddup.data.removed import RemovedPosts
 from hybriddup.errors import InputError, OutputError
 from hybriddup.files.compression import split_compression
 from hybriddup.files.formats import Fields, MarkingWriter
@@ -84,11 +85,11 @@ class FileRun:
         if self.authors is not None and corpus.texts and all(map(has_no_value, corpus.order_values[self.authors])):
             raise InputError(f"--authors {self.authors}: not one post has this field. Name the right one.")
 
-    def tallies(self, result: Result, corpus: Corpus) -> Tallies:
+    def tallies(self, removed: RemovedPosts) -> Tallies:
         """Return the number, times and authors of the copies of each kept post."""
-        values = corpus.order_values
+        values = removed.corpus.order_values
         authors = None if self.authors is None else values[self.authors]
-        return Tallies(result.removed, values.get(self.time_field), authors)
+        return Tallies(removed, values.get(self.time_field), authors)
 
 
 class FinishedRun(NamedTuple):
@@ -262,7 +263,7 @@ def write_outputs(
     chosen = are_posts if job.mark else rows_chosen(result.kept_rows, corpus.n_rows)
     with outputs["-o"].open() as stream:
         if job.marks:
-            marks = Marks(result.removed, corpus.n_rows, job.tallies(result, corpus), with_keepers=job.mark)
+            marks = Marks(result.removed, corpus.n_rows, job.tallies(result.removed), with_keepers=job.mark)
             marking_writer(inputs, job).write_marked(inputs.sources, stream, chosen, marks)
         else:
             inputs.writer.write(inputs.sources, stream, chosen)

@@ -18,7 +18,7 @@ from hybriddup.kernels.cache import anchor
 from hybriddup.kernels.search.pair_limits import TextColumns, text_columns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.assembling import Assembler
-from hybriddup.run.audit import COMMON_IN, estimate_recall
+from hybriddup.run.audit import COMMON_IN, Audit
 from hybriddup.run.bands import Bands, can_be_near
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
@@ -176,40 +176,6 @@ class PairVerifier:
         return accepted, verified.of(pairs.take(accepted))
 
 
-@dataclass(frozen=True)
-class Audit:
-    """The data from which the recall of the search for candidate pairs is estimated after a run."""
-
-    columns: TextColumns
-    """Fingerprints, limits and character sketches of the distinct texts."""
-    kept: Int64s
-    """int64[n]: index of the distinct text of each kept post that could be a near repeat, in the order of deciding."""
-    n_removed: int
-    n_given: int
-    """Number of texts at the start of ``kept`` that were kept without being compared."""
-    has_common_key: Bools
-    sample: int
-    verify: PairVerifier
-
-    def add_to(self, summary: Summary, workers: int, clock: Clock) -> None:
-        """Estimate the recall and add it to the summary; record the time in the clock."""
-        if self.sample == 0:
-            return
-        with clock.step("audit", min(self.sample, len(self.kept) - self.n_given)):
-            estimate = estimate_recall(
-                self.columns,
-                self.kept,
-                self.n_removed,
-                replace(self.verify, clock=clock),
-                sample=self.sample,
-                workers=workers,
-                n_given=self.n_given,
-                has_common_key=self.has_common_key,
-            )
-        if estimate is not None:
-            summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin = estimate
-
-
 @dataclass
 class Run:
     """Performs the steps of one run over one corpus, with the components and settings of the run."""
@@ -262,9 +228,7 @@ class Run:
         audit = self.audit(texts, decisions, corpus.n_against, verify)
         numbers, lengths = texts.equal.text_numbers, texts.context.lengths
         del texts, of_posts  # the groups need much memory
-        settings, bands = self.components.settings, self.components.bands
-        kept = settings.max_copies, settings.keep == "none"
-        assembler = Assembler(corpus, order, numbers, decisions, lengths, bands, *kept)
+        assembler = Assembler(corpus, order, numbers, decisions, lengths, self.components)
         with self.clock.step("decide", len(raw)):
             result = assembler.assemble(summary)
         summary.n_without_text = int((lengths[numbers[corpus.n_against :]] == 0).sum())
@@ -417,10 +381,10 @@ class Run:
             texts.columns,
             numbers[kept].astype(np.int64),
             int((~decisions.kept[n_given:]).sum()),
+            lambda clock: replace(verify, clock=clock),
+            self.components.settings.audit.sample,
             int(np.searchsorted(kept, n_given)),
             texts.has_common_key,
-            self.components.settings.audit.sample,
-            verify,
         )
 
 

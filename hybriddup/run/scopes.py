@@ -70,8 +70,7 @@ class Times(NamedTuple):
 
     def are_close(self, pairs: CandidatePairs) -> Bools:
         """Return bool[n_pairs]: whether the two posts of each pair are close enough in time."""
-        close: Bools = np.abs(self.seconds[pairs.earlier] - self.seconds[pairs.later]) < self.within
-        return close
+        return np.abs(self.seconds[pairs.earlier] - self.seconds[pairs.later]) < self.within
 
 
 def times_of(corpus: Corpus, field: str, within: str) -> Times:

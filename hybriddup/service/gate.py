@@ -16,10 +16,9 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hybriddup.service.limits import SECONDS_BEFORE_429
-from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError
-from hybriddup.service.reading import BodyRoom
 from hybriddup.service.routes import OPEN_TO_ALL, route_name
+from hybriddup.service.service import Service
 from hybriddup.steps.options import quote
 
 T = TypeVar("T")
@@ -32,8 +31,8 @@ class Gate:
 
     Parameters
     ----------
-    room
-        The memory budget for bodies; a request's bytes are released when it ends.
+    service
+        The service whose metrics are updated, and whose memory budget for bodies a request releases when it ends.
     token
         The token that clients must send as ``Authorization: Bearer``; None = no token is needed.
     hosts
@@ -44,17 +43,10 @@ class Gate:
     """
 
     def __init__(
-        self,
-        app: ASGIApp,
-        metrics: Metrics,
-        room: BodyRoom,
-        token: str | None,
-        hosts: Iterable[str],
-        log: Callable[[str], None] | None,
+        self, app: ASGIApp, service: Service, token: str | None, hosts: Iterable[str], log: Callable[[str], None] | None
     ) -> None:
         self.app = app
-        self.metrics = metrics
-        self.room = room
+        self.metrics, self.room = service.metrics, service.reader.room
         self.digest = None if token is None else sha256(token.encode()).digest()
         self.hosts = frozenset(hosts)
         self.log = log

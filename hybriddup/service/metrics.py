@@ -36,13 +36,9 @@ GAUGES = (
     ("hybriddup_store_bytes", "Size of the store.", "store_bytes"),
     ("hybriddup_watermark_seconds", "Time of the window, in seconds since 1970.", "watermark"),
     ("hybriddup_watermark_ahead_seconds", "Time by which the watermark is ahead of the clock.", "seconds_ahead"),
+    ("hybriddup_estimated_recall", "Share of near duplicates found, estimated from a sample.", "estimated_recall"),
 )
 """Prometheus gauges, each with a name, a help text and a field of `WindowStats`; omitted if the value is None."""
-ESTIMATES = (
-    ("hybriddup_estimated_recall", "Share of near duplicates found, estimated from a sample."),
-    ("hybriddup_estimated_recall_low", "Lower bound of its 95 % interval."),
-    ("hybriddup_estimated_recall_high", "Upper bound of its 95 % interval."),
-)
 
 
 class Metrics:
@@ -104,12 +100,13 @@ class WindowCollector(Collector):
         limits = {(limit,): n_times for limit, n_times in sorted(stats.limits_hit.items())}
         yield labeled("hybriddup_index_limits_hit", "Limits of the live index hit.", ["limit"], limits)
         yield audited_posts(stats.audit)
-        interval = stats.recall_interval or (None, None)
-        estimates = zip(ESTIMATES, (stats.estimated_recall, *interval), strict=True)
-        levels = ((name, text, getattr(stats, field)) for name, text, field in GAUGES)
-        for name, text, value in (*levels, *((name, text, value) for (name, text), value in estimates)):
-            if value is not None:
+        for name, text, field in GAUGES:
+            if (value := getattr(stats, field)) is not None:
                 yield GaugeMetricFamily(name, text, value)
+        if stats.recall_interval is not None:
+            low, high = stats.recall_interval
+            yield GaugeMetricFamily("hybriddup_estimated_recall_low", "Lower bound of its 95 % interval.", low)
+            yield GaugeMetricFamily("hybriddup_estimated_recall_high", "Upper bound of its 95 % interval.", high)
         yield InfoMetricFamily("hybriddup_window", "The window.", {"index": stats.index, "recipe_id": stats.recipe_id})
 
 

@@ -13,7 +13,7 @@ from starlette.types import Scope
 from hybriddup.errors import InputError
 from hybriddup.files.jsonl import parse_line
 from hybriddup.files.text import Broken
-from hybriddup.service.limits import LARGE_BODY, Limits
+from hybriddup.service.limits import LARGE_BODY, MAX_BYTES_OF_BODIES, Limits
 from hybriddup.service.problems import MEDIA_TYPE, RequestError
 from hybriddup.steps.options import quote
 from hybriddup.window import Post
@@ -52,11 +52,11 @@ class BodyRoom:
 
 
 class Reader:
-    """Reads request bodies within a shared memory budget; large bodies are parsed one at a time."""
+    """Reads request bodies within a memory budget; large bodies are parsed one at a time."""
 
-    def __init__(self, limits: Limits, room: BodyRoom) -> None:
+    def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.room = room
+        self.room = BodyRoom(max(MAX_BYTES_OF_BODIES, limits.max_body_bytes))
         self.parsing_large = asyncio.Semaphore(1)
 
     async def read(self, request: Request, make: Callable[[Any], T]) -> T:

@@ -70,7 +70,7 @@ def create_app(
     app.router.redirect_slashes = False
     app.state.service = service
     app.state.openapi = openapi_schema(with_token=token is not None)
-    return Gate(app, service.metrics, service.room, token, hosts, log)
+    return Gate(app, service, token, hosts, log)
 
 
 class Server(uvicorn.Server):

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from functools import partial
 from typing import Any, TypeVar
 
@@ -19,11 +19,10 @@ from starlette.requests import Request
 from hybriddup.errors import HybriddupError, InputError, StoreError, UnsupportedError
 from hybriddup.service.batching import DecidingQueue
 from hybriddup.service.latest import History, Latest
-from hybriddup.service.limits import MAX_BYTES_OF_BODIES, MAX_LOOKS, Limits
+from hybriddup.service.limits import MAX_LOOKS, Limits
 from hybriddup.service.metrics import Metrics
 from hybriddup.service.problems import RequestError, could_not, no_post, not_ready
-from hybriddup.service.reading import BodyRoom, Reader, declared_bytes, posts_of
-from hybriddup.service.shapes import ServiceStats
+from hybriddup.service.reading import Reader, declared_bytes, posts_of
 from hybriddup.window import Decision, Post, StoredPost, Window, WindowStats
 from hybriddup.window.event_time import TimeOf
 from hybriddup.window.records import PostId
@@ -69,8 +68,7 @@ class Service:
         self.metrics.queue.set_function(lambda: self.queue.n_posts)
         self.last_stats: WindowStats | None = None
         """Counts of the window after the last batch or deletion, for reading while the next batch is decided."""
-        self.room = BodyRoom(max(MAX_BYTES_OF_BODIES, limits.max_body_bytes))
-        self.reader = Reader(limits, self.room)
+        self.reader = Reader(limits)
         self.looking = ThreadPoolExecutor(1, "looking")
         self.n_looks = 0
         self.opening: asyncio.Future[None] | None = None
@@ -216,8 +214,7 @@ class Service:
         """Return the counts of the window, the number of waiting posts, and the history of decisions, as plain data."""
         stats = await self.look(lambda window: window.stats())
         self.history.forget()
-        of_window = {one.name: getattr(stats, one.name) for one in fields(stats)}
-        return asdict(ServiceStats(**of_window, n_waiting=self.queue.n_posts, history=self.history))
+        return asdict(stats) | {"n_waiting": self.queue.n_posts, "history": asdict(self.history)}
 
     async def look(self, question: Callable[[Window], T]) -> T:
         """Call ``question`` with the window in the reading thread, and return its result.

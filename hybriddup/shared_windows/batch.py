@@ -14,9 +14,10 @@ from hybriddup.shared_windows.encounter import Encounter
 from hybriddup.shared_windows.packing import text_name
 from hybriddup.shared_windows.store import Block, Entries, Keyed, PostRecord, State, Taken, entry_type
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.window.event_time import NEVER, PostTimes, WindowTime
+from hybriddup.window.derived.deriving import prepare_stored
+from hybriddup.window.event_time import NEVER, WindowTime
 from hybriddup.window.preparing import PreparedTexts, Steps
-from hybriddup.window.records import Decision, Evidence, Post, PostId, StoredPost, decision_of, made_id
+from hybriddup.window.records import Decision, Evidence, Post, StoredPost, decision_of, id_at
 
 
 class SharedBatch(Contestants):
@@ -85,14 +86,10 @@ class SharedBatch(Contestants):
         self._own_bands = self._steps.components.bands.names_of(self._prepared.lengths)
         columns = positions.tolist(), self._times.times.tolist(), self._times.watermarks.tolist()
         self._records = [
-            PostRecord(State.PENDING, StoredPost(position, self._id_of(place), time, post.text, None), watermark)
-            for place, post, position, time, watermark in zip(places, posts, *columns, strict=True)
+            PostRecord(State.PENDING, StoredPost(position, id_at(position, post), time, post.text, None), watermark)
+            for post, position, time, watermark in zip(posts, *columns, strict=True)
         ]
         return self._records
-
-    def _id_of(self, place: int) -> PostId:
-        post_id = self._ids[place]
-        return made_id(self.position[place]) if post_id is None else post_id
 
     def is_forgotten(self, record: PostRecord) -> bool:
         """Return whether the time of the window has advanced by at least the horizon since the post arrived."""
@@ -121,9 +118,8 @@ class SharedBatch(Contestants):
         Leading posts are the posts of this batch that are being decided.
         """
         rows = self._leading_rows()
-        times = PostTimes(self._times.times[rows], self._times.watermarks[rows])
-        texts = self._prepared.take(rows)
-        self._encounter = Encounter(texts, times, found, self._unfinished, self._steps, self._timing.horizon)
+        times, edges = self._times.times[rows], self._edges[rows]
+        self._encounter = Encounter(self._prepared.take(rows), times, edges, found, self._unfinished, self._steps)
         return self._encounter.positions
 
     def rivals(self, positions: Int64s, records: Sequence[PostRecord | None]) -> Mapping[int, State]:
@@ -192,10 +188,7 @@ def keyed_texts(prepared: PreparedTexts, rows: Int64s) -> Keyed:
 
 def keyed_posts(posts: Sequence[StoredPost], steps: Steps) -> Keyed:
     """Return the bucket entries and block keys of posts, which must be in order of position."""
-    texts = [post.text for post in posts]
-    positions = np.fromiter((post.position for post in posts), np.int64, len(posts))
-    prepared = steps.prepare(texts, steps.normalize(texts), positions)
-    return keyed_texts(prepared, np.arange(len(posts)))
+    return keyed_texts(prepare_stored(steps, posts), np.arange(len(posts)))
 
 
 def no_posts(steps: Steps) -> Keyed:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import NO_KEY, Bools, Int32s, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import NO_KEY, Bools, Int32s, Int64s, NearPairs
 from hybriddup.kernels.live.bucket_entries import near_entries
 from hybriddup.kernels.search.pair_limits import distances_within, text_columns
 from hybriddup.run.bands import Bands
@@ -16,34 +16,6 @@ from hybriddup.steps.candidates import Batch
 
 LAST = 2**63 - 1
 """A number larger than every position."""
-
-
-class Buckets(NamedTuple):
-    """The buckets to search for each text of a batch, with one row for each text and key. Rows may share a bucket."""
-
-    later: Int64s
-    """int64[n]: index of the text in the batch, ascending."""
-    key: Int64s
-    """int64[n]: index of the bucket's key among the keys of the text."""
-    begins: Int64s
-    ends: Int64s
-    """``begins`` and ``ends`` are int64[n]: the bucket of row ``i`` is ``entries[begins[i]:ends[i]]``."""
-    positions: Int64s
-    """int64[n_entries]: position of the post of each entry; -1 = the post is in this batch."""
-    entries: EntryArray
-    counts: Int64s
-    """int64[n_buckets]: number of entries in each bucket."""
-    unfinished: Sequence[Block]
-    """The ranges of positions that may have undecided posts; see `may_be_undecided`."""
-
-    def ranks(self, chosen: Int64s) -> Int64s:
-        """Return int64[n]: the rank of each chosen entry in its bucket, 1 = newest; undecided posts are not counted."""
-        is_needed = np.zeros(len(self.counts), np.bool_)
-        is_needed[np.searchsorted(np.cumsum(self.counts), chosen, "right")] = True
-        needed = np.flatnonzero(np.repeat(is_needed, self.counts))
-        positions = self.entries["position"][needed].astype(np.int64)
-        counted = np.where(may_be_undecided(positions, self.unfinished), -1, positions)
-        return ranks_from_newest(self.counts[is_needed], counted)[np.searchsorted(needed, chosen)]
 
 
 class NearMeetings(NamedTuple):
@@ -63,30 +35,6 @@ class NearMeetings(NamedTuple):
     def take(self, chosen: Int64s | Bools) -> NearMeetings:
         """Return the chosen rows, given by indices or as a mask."""
         return NearMeetings._make(column[chosen] for column in self)
-
-
-def buckets_of(probes: UInt64s, found: Entries, own: Int64s, unfinished: Sequence[Block] = ()) -> Buckets:
-    """Find the buckets to search for each text of a batch.
-
-    Parameters
-    ----------
-    probes
-        uint64[n, n_keys]: the keys of the buckets to search; `NO_KEY` = none.
-    found
-        The contents of the buckets of the distinct keys, in ascending order of the keys.
-    own
-        int64[n]: the positions of the texts; their own entries in the buckets get position -1.
-    unfinished
-        The ranges of positions that may have undecided posts; see `may_be_undecided`.
-    """
-    rows, keys = map(np.ascontiguousarray, np.nonzero(probes != NO_KEY))  # kernels are compiled for one layout
-    _, bucket = np.unique(probes[rows, keys], return_inverse=True)
-    positions = found.entries["position"].astype(np.int64)
-    later = np.flatnonzero(positions >= own.min(initial=LAST))
-    positions[later[np.isin(positions[later], own)]] = -1
-    ends = np.cumsum(found.counts)
-    begins = ends - found.counts
-    return Buckets(rows, keys, begins[bucket], ends[bucket], positions, found.entries, found.counts, unfinished)
 
 
 def may_be_undecided(positions: Int64s, unfinished: Sequence[Block]) -> Bools:
@@ -134,21 +82,47 @@ def stable_order(numbers: Int64s, n: int) -> Int64s:
     return np.argsort(numbers.astype(np.uint16) if n <= 2**16 else numbers, kind="stable")
 
 
-def near_meetings(texts: Batch, met: Buckets, bands: Bands, most: int) -> NearMeetings:
-    """Find, for each text, the posts in its buckets that are near, and among the newest of a bucket.
+def near_meetings(
+    texts: Batch, found: Entries, bands: Bands, most: int, unfinished: Sequence[Block] = ()
+) -> NearMeetings:
+    """Find, for each text of a batch, the posts in its buckets that are near, and among the newest of a bucket.
 
-    Near posts are within the limits of ``bands`` for distance and length. ``most`` is the number of newest posts to use
-    from each bucket; 0 = all.
+    Near posts are within the limits of ``bands`` for distance and length. The entries of the texts themselves are left
+    out.
+
+    Parameters
+    ----------
+    texts
+        The texts, with the keys of their buckets in ``probes``; `NO_KEY` = none.
+    found
+        The contents of the buckets of the distinct keys, in ascending order of the keys.
+    most
+        Number of newest posts to use from each bucket; 0 = all.
+    unfinished
+        The ranges of positions that may have undecided posts; see `may_be_undecided`.
     """
-    bits, most_bits = met.entries["bits"].copy(), int(bands.max_hamming_distances.max())
-    chosen, of_bucket = near_entries(met.begins, met.ends, met.later, texts.columns.bits, bits, most_bits)
-    is_other = met.positions[chosen] >= 0
-    chosen, of_bucket = chosen[is_other], of_bucket[is_other]
-    later = met.later[of_bucket]
-    distances = distances_of(texts, later, met.entries[chosen], bands)
-    numbers = met.ranks(chosen)
-    found = NearMeetings(later, met.key[of_bucket], met.positions[chosen], numbers, distances.astype(np.int32))
-    return found.take((distances >= 0) & (numbers <= most) if most else distances >= 0)
+    rows, keys = map(np.ascontiguousarray, np.nonzero(texts.probes != NO_KEY))  # kernels are compiled for one layout
+    _, bucket = np.unique(texts.probes[rows, keys], return_inverse=True)
+    ends, bits = np.cumsum(found.counts), found.entries["bits"].copy()
+    begins, most_bits = ends - found.counts, int(bands.max_hamming_distances.max())
+    chosen, looks = near_entries(begins[bucket], ends[bucket], rows, texts.columns.bits, bits, most_bits)
+    positions = found.entries["position"][chosen].astype(np.int64)
+    is_other = ~np.isin(positions, texts.positions)
+    chosen, looks, positions = chosen[is_other], looks[is_other], positions[is_other]
+    distances = distances_of(texts, rows[looks], found.entries[chosen], bands)
+    numbers = ranks_of(found, chosen, unfinished)
+    met = NearMeetings(rows[looks], keys[looks], positions, numbers, distances.astype(np.int32))
+    return met.take((distances >= 0) & (numbers <= most) if most else distances >= 0)
+
+
+def ranks_of(found: Entries, chosen: Int64s, unfinished: Sequence[Block]) -> Int64s:
+    """Return int64[n]: the rank of each chosen entry in its bucket, 1 = newest; undecided posts are not counted."""
+    is_needed = np.zeros(len(found.counts), np.bool_)
+    is_needed[np.searchsorted(np.cumsum(found.counts), chosen, "right")] = True
+    needed = np.flatnonzero(np.repeat(is_needed, found.counts))
+    positions = found.entries["position"][needed].astype(np.int64)
+    counted = np.where(may_be_undecided(positions, unfinished), -1, positions)
+    return ranks_from_newest(found.counts[is_needed], counted)[np.searchsorted(needed, chosen)]
 
 
 def distances_of(texts: Batch, later: Int64s, entries: EntryArray, bands: Bands) -> Int64s:
@@ -178,13 +152,3 @@ def near_pairs(met: NearMeetings) -> tuple[NearPairs, Int64s]:
     pair_of[order] = np.cumsum(is_first) - 1
     first = met_in_order.take(is_first)
     return NearPairs(first.positions, first.later, first.distances, first.numbers), pair_of
-
-
-def depths_of(met: NearMeetings, pair_of: Int64s, n_pairs: int, n_keys: int) -> Int64s:
-    """Return int64[n_pairs, n_keys]: for each pair, the rank of the stored post in the bucket of each key of the text.
-
-    1 = the newest, 0 = not in the bucket.
-    """
-    depths = np.zeros((n_pairs, n_keys), np.int64)
-    depths[pair_of, met.key] = met.numbers
-    return depths

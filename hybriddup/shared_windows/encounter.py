@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from hybriddup.data.records import Bools, CandidatePairs, Int64s, NearPairs, VerifiedPairs
+from hybriddup.data.records import Bools, CandidatePairs, Float64s, Int64s, NearPairs, VerifiedPairs
 from hybriddup.kernels.search.decide import may_be_verified
-from hybriddup.shared_windows.candidates import buckets_of, depths_of, may_be_undecided, near_meetings, near_pairs
+from hybriddup.shared_windows.candidates import may_be_undecided, near_meetings, near_pairs
 from hybriddup.shared_windows.store import UNDECIDED, Block, Entries, PostRecord, State
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch
-from hybriddup.window.deciding import Verdicts, decide_batch
-from hybriddup.window.event_time import PostTimes
+from hybriddup.window.deciding import Verdicts, WindowIndex, decide_batch
 from hybriddup.window.preparing import PreparedTexts, Steps
 
 
@@ -23,27 +22,29 @@ class Encounter:
 
     Parameters
     ----------
-    prepared, times
-        The leading posts, and their times.
+    prepared
+        The leading posts.
+    times, edges
+        float64[n]: the time of each leading post, and its cutoff time: only posts with later times can match it.
     found
         The contents of the buckets that these posts look up, in ascending order of the distinct keys.
     unfinished
         The ranges of positions that may have undecided posts; see
         `hybriddup.shared_windows.candidates.may_be_undecided`.
-    steps, horizon
-        Steps of the window, and its horizon in seconds.
+    steps
+        Steps of the window.
     """
 
     def __init__(
         self,
         prepared: PreparedTexts,
-        times: PostTimes,
+        times: Float64s,
+        edges: Float64s,
         found: Entries,
         unfinished: Sequence[Block],
         steps: Steps,
-        horizon: float,
     ) -> None:
-        self._prepared, self._times, self._steps, self._horizon = prepared, times, steps, horizon
+        self._prepared, self._times, self._edges, self._steps = prepared, times, edges, steps
         self._records: dict[int, PostRecord] = {}
         self._matches: dict[int, bool] = {}
         """For each candidate that was undecided when it was read, by position: whether it matches a leading post."""
@@ -55,13 +56,14 @@ class Encounter:
         """Return the near pairs of leading posts (which are being decided) and candidates, and the candidates' ranks.
 
         In the pairs, ``later`` is the row of the leading post, and ``earlier`` the position of the candidate. The ranks
-        are int64[n, n_keys]: for each pair, the rank of the candidate in the bucket of each key of the leading post.
+        are int64[n, n_keys]: for each pair, the rank of the candidate in the bucket of each key of the leading post,
+        1 = the newest, 0 = not in the bucket.
         """
         components, batch = self._steps.components, self._prepared.batch
-        buckets = buckets_of(batch.probes, found, batch.positions, unfinished)
-        met = near_meetings(batch, buckets, components.bands, components.block_index.max_bucket_size)
+        met = near_meetings(batch, found, components.bands, components.block_index.max_bucket_size, unfinished)
         near, pair_of = near_pairs(met)
-        depths = depths_of(met, pair_of, len(near.later), batch.probes.shape[1])
+        depths = np.zeros((len(near.later), batch.probes.shape[1]), np.int64)
+        depths[pair_of, met.key] = met.numbers
         bucket, most = components.limits.max_bucket_size, components.limits.most_pairs(batch.columns.lengths)
         # worst case: all leading posts before this one are kept, and push the candidate out of its buckets
         is_sure = (near.depths + near.later <= bucket) | (bucket == 0)
@@ -97,8 +99,8 @@ class Encounter:
         """
         both = self._numbered(sorted(position for position, one in self._records.items() if one.state is State.KEPT))
         nothing_equal = np.full(len(both.prepared.positions), -1, np.int64)  # no leading post equals a kept one
-        found = decide_batch(both.prepared, nothing_equal, self._times, both, self._steps, both.verify, report)
-        return found, both.records
+        index = WindowIndex(both, both.still_match, both.prepared, self._times, self._edges)
+        return decide_batch(index, nothing_equal, self._steps, both.verify, report), both.records
 
     def _numbered(self, positions: Sequence[int]) -> Numbered:
         """Return the candidates at ``positions`` and the leading posts, numbered in one sequence, candidates first.
@@ -109,27 +111,21 @@ class Encounter:
         chosen = np.isin(self._near.earlier, others)
         near = self._near.take(chosen)
         near = near._replace(earlier=np.searchsorted(others, near.earlier))
-        return Numbered(records, self._prepared, near, self._depths[chosen], self._steps, self._horizon)
+        return Numbered(records, self._prepared, near, self._depths[chosen], self._steps)
 
 
 class Numbered:
     """Candidates and leading posts of a batch, numbered in one sequence: candidates from 0, then leading posts.
 
-    `decide_batch` uses this object as `KeptPostsOfBatch` and as `KeptIndex`; all candidates must then be kept posts. In
-    the near pairs, ``later`` is the row of a leading post, and ``earlier`` the number of a candidate.
+    `decide_batch` uses this object as a `KeptIndex`; all candidates must then be kept posts. In the near pairs,
+    ``later`` is the row of a leading post, and ``earlier`` the number of a candidate.
     """
 
     def __init__(
-        self,
-        records: list[PostRecord],
-        prepared: PreparedTexts,
-        near: NearPairs,
-        depths: Int64s,
-        steps: Steps,
-        horizon: float,
+        self, records: list[PostRecord], prepared: PreparedTexts, near: NearPairs, depths: Int64s, steps: Steps
     ) -> None:
-        self.records, self.horizon = records, horizon
-        """``records``: the records of the candidates, in order of position. ``horizon``: in seconds."""
+        self.records = records
+        """The records of the candidates, in order of position."""
         numbers = np.arange(len(records), len(records) + len(prepared.positions), dtype=np.int64)
         self.prepared = prepared._replace(batch=replace(prepared.batch, positions=numbers))
         """The leading posts, the ones to be decided, with their numbers in this sequence in place of positions."""
@@ -137,11 +133,6 @@ class Numbered:
         self._normalized = steps.normalize([one.post.text for one in records])
         self._times = np.array([one.post.time for one in records], np.float64)
         self._earlier = steps.earlier_texts(lambda wanted: [self._normalized[number] for number in wanted.tolist()])
-
-    @property
-    def index(self) -> Numbered:
-        """The index that finds the candidates: this object."""
-        return self
 
     def pairs(self) -> CandidatePairs:
         """Return the near pairs; candidates and leading posts are given by their numbers."""
@@ -168,9 +159,9 @@ class Numbered:
         later = texts.positions[rows] - n
         return self._depths[np.searchsorted(self._near.later * n + self._near.earlier, later * n + earlier)]
 
-    def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: for each pair, whether the candidate is within the horizon of the later text.
+    def still_match(self, earlier: Int64s, edges: Float64s) -> Bools:
+        """Return bool[n]: for each pair, whether the candidate's time is after the cutoff time of the later text.
 
-        ``earlier`` has the numbers of the candidates, and ``places`` the indices of the later texts.
+        ``earlier`` has the numbers of the candidates, and ``edges``, float64[n], the cutoff times.
         """
-        return np.asarray(self._times[earlier] > times.edges(self.horizon)[places])
+        return np.asarray(self._times[earlier] > edges)

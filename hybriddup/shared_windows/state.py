@@ -14,7 +14,7 @@ import numpy as np
 from hybriddup.data.records import Int64s, NearPairs
 from hybriddup.errors import StoreError, UnsupportedError
 from hybriddup.shared_windows.batch import SharedBatch, distinct_keys, keyed_posts, no_posts
-from hybriddup.shared_windows.candidates import buckets_of, near_meetings, near_pairs
+from hybriddup.shared_windows.candidates import near_meetings, near_pairs
 from hybriddup.shared_windows.packing import id_name, text_name
 from hybriddup.shared_windows.protocol import Call, Wait, decide
 from hybriddup.shared_windows.store import SharedStore, State, Taken
@@ -193,9 +193,9 @@ class SharedState:
 
         In the pairs, ``earlier`` is the position of the kept post.
         """
-        components, own = self.steps.components, np.zeros(0, np.int64)
-        met = buckets_of(text.probes, self.shared.enter(no_posts(self.steps), distinct_keys(text.probes)), own)
-        near, _ = near_pairs(near_meetings(text, met, components.bands, components.block_index.max_bucket_size))
+        bands, index = self.steps.components.bands, self.steps.components.block_index
+        found = self.shared.enter(no_posts(self.steps), distinct_keys(text.probes))
+        near, _ = near_pairs(near_meetings(text, found, bands, index.max_bucket_size))
         time_of, edge = self._kept_times(near.earlier), now.edges(self.timing.horizon)[0]
         times = np.array([time_of.get(position, NEVER) for position in near.earlier.tolist()], np.float64)
         return near.take(times > edge)

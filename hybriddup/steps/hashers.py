@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from functools import cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -42,8 +43,7 @@ class Xxh3:
         def hash_words(token: bytes) -> list[int]:
             return [xxhash.xxh3_64_intdigest(token, seed + word) for word in range(words)]
 
-        fill_hashes(hashes, tokens, np.flatnonzero(tokens.lengths > LONGEST_TOKEN), hash_words)
-        return hashes
+        return fill_hashes(hashes, tokens, np.flatnonzero(tokens.lengths > LONGEST_TOKEN), hash_words)
 
 
 class Md5:
@@ -64,8 +64,7 @@ class Md5:
             stream = b"".join(digests)
             return [int.from_bytes(stream[8 * word : 8 * word + 8], "little") for word in range(words)]
 
-        fill_hashes(hashes, tokens, np.arange(len(hashes)), hash_words)
-        return hashes
+        return fill_hashes(hashes, tokens, np.arange(len(hashes)), hash_words)
 
 
 class Polynomial:
@@ -93,21 +92,18 @@ class Polynomial:
             value ^= len(units)
             return [(value >> (64 * word)) & 0xFFFFFFFFFFFFFFFF for word in range(words)]
 
-        fill_hashes(hashes, tokens, np.arange(len(hashes)), hash_words)
-        return hashes
+        return fill_hashes(hashes, tokens, np.arange(len(hashes)), hash_words)
 
 
-def fill_hashes(hashes: UInt64s, tokens: Tokens, chosen: Int64s, hash_words: Callable[[bytes], list[int]]) -> None:
-    """Write the 64-bit hash words of the chosen tokens into ``hashes``, in place, hashing each distinct token once.
+def fill_hashes(hashes: UInt64s, tokens: Tokens, chosen: Int64s, hash_words: Callable[[bytes], list[int]]) -> UInt64s:
+    """Write the 64-bit hash words of the chosen tokens into ``hashes``, in place, and return ``hashes``.
 
-    ``hash_words`` maps the UTF-32-LE bytes of a token to its hash words.
+    ``hash_words`` maps the UTF-32-LE bytes of a token to its hash words; it is called once per distinct token.
     """
-    known: dict[bytes, list[int]] = {}
+    hash_once = cache(hash_words)
     points = tokens.code_points.astype("<u4", copy=False)
     for row, start, length in zip(
         chosen.tolist(), tokens.starts[chosen].tolist(), tokens.lengths[chosen].tolist(), strict=True
     ):
-        token = points[start : start + length].tobytes()
-        if token not in known:
-            known[token] = hash_words(token)
-        hashes[row] = known[token]
+        hashes[row] = hash_once(points[start : start + length].tobytes())
+    return hashes

@@ -45,7 +45,7 @@ class Described(BaseModel):
 
 
 def _docstrings_of(model: type[BaseModel]) -> dict[str, str]:
-    """Return the docstrings of the fields by name."""
+    """Return the docstrings of the fields by name, each on one line."""
     owners = (owner for owner in reversed(model.__mro__) if issubclass(owner, Described))
     return {name: docstring for owner in owners for name, docstring in _own_docstrings(owner).items()}
 
@@ -64,7 +64,7 @@ def _own_docstrings(model: type[Described]) -> dict[str, str]:
     for field, below in pairwise(definition.body):
         match field, below:
             case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(docstring))):
-                found[name] = inspect.cleandoc(docstring)
+                found[name] = inspect.cleandoc(docstring).replace("\n", " ")
     return found
 
 
@@ -89,6 +89,11 @@ class Fault(NamedTuple):
 
     path: Path
     message: str
+
+
+def fault_at(path: Path, rest: str) -> Fault:
+    """Return a fault whose message is the path followed by ``rest``."""
+    return Fault(path, f"{spell(path)} {rest}")
 
 
 def parse_options(model: type[BaseModel], given: Mapping[str, Any], path: Path = ()) -> BaseModel | list[Fault]:
@@ -160,7 +165,7 @@ def _fault(details: ErrorDetails, schema: dict[str, Any], path: Path) -> Fault:
         holder = _locate(schema, details["loc"][:-1])[1]
         return Fault(place, unknown_key(place, _keys(holder, schema)))
     if kind == "missing":
-        return Fault(place, f"{spelled} is missing; it must be {describe(fragment, schema)}.")
+        return fault_at(place, f"is missing; it must be {describe(fragment, schema)}.")
     if kind in {"value_error", "assertion_error"}:
         return Fault(place, _rule_broken(spelled or "options", str(details["ctx"]["error"]), details["input"]))
     return Fault(place, f"{spelled or 'options'} must be {describe(fragment, schema)}; got {quote(details['input'])}.")

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from itertools import pairwise
 from numbers import Integral
 from queue import SimpleQueue
-from typing import Generic, NoReturn, TypeVar
+from typing import Generic, TypeVar
 
 from hybriddup.errors import ConfigError
 
@@ -97,7 +97,7 @@ def undisturbed(function: Callable[[], R], stop: Callable[[], None] = lambda: No
     """
     if threading.current_thread() is not threading.main_thread():
         return function()
-    outcomes: SimpleQueue[Callable[[], R]] = SimpleQueue()
+    outcomes: SimpleQueue[Future[R]] = SimpleQueue()
     try:
         beside_main_thread().put(lambda: outcomes.put(_outcome_of(function)))
     except RuntimeError:  # no thread starts at interpreter exit, where an atexit function may use a window
@@ -107,23 +107,17 @@ def undisturbed(function: Callable[[], R], stop: Callable[[], None] = lambda: No
     except BaseException:
         stop()
         raise
-    return outcome()
+    return outcome.result()
 
 
-def _outcome_of(function: Callable[[], R]) -> Callable[[], R]:
-    """Call a function; return a function that returns its result or raises its exception."""
+def _outcome_of(function: Callable[[], R]) -> Future[R]:
+    """Call a function; return its result or exception."""
+    outcome: Future[R] = Future()
     try:
-        result = function()
+        outcome.set_result(function())
     except BaseException as error:  # the main thread raises it
-        return partial(_raise, error)
-    return lambda: result
-
-
-def _raise(error: BaseException) -> NoReturn:
-    try:
-        raise error
-    finally:
-        del error  # its traceback refers to this frame
+        outcome.set_exception(error)
+    return outcome
 
 
 def start_in_background(function: Callable[[], R], workers: int) -> Callable[[], R]:

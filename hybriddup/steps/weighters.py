@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 
 from hybriddup.data.limits import MAX_WEIGHT
 from hybriddup.data.records import Float32s, Float64s, Int32s, Tokens, UInt64s
-from hybriddup.kernels.text.token_table import build_table, count_documents, count_occurrences, look_up, look_up_dense
+from hybriddup.kernels.text.token_table import build_table, count_documents, count_occurrences, look_up
 from hybriddup.steps.hashers import Hasher, Xxh3
 from hybriddup.steps.options import Options as ComponentOptions
 
@@ -109,6 +109,9 @@ class FittedWeighter:
     The table contains only tokens that weigh less than the rarest tokens do, so it stays small for any corpus.
     """
 
+    other = 0.0
+    """Weight of every token in scripts other than Han, kana, hangul and emoji; 0 = from the table."""
+
     def __init__(self) -> None:
         self._table: FittedTable | None = None
 
@@ -137,13 +140,13 @@ class FittedWeighter:
         """Return float32[n_tokens]: the weight of each token, the highest for tokens missing from the sample."""
         return self.weigh_keys(tokens, token_keys(tokens)[:, None])
 
-    def weigh_keys(self, tokens: Tokens, keys: UInt64s) -> Float32s:  # noqa: ARG002  (subclasses use the tokens)
+    def weigh_keys(self, tokens: Tokens, keys: UInt64s) -> Float32s:
         """Return float32[n_tokens]: the weight of each token.
 
         ``keys``: uint64[n_tokens, words], with the result of `token_keys` in the first column.
         """
-        table = self.table
-        weights: Float32s = look_up(*table.slots, keys, np.float32(table.rarest))
+        rarest, other = np.float32(self.table.rarest), np.float32(self.other)
+        weights: Float32s = look_up(*self.table.slots, keys, rarest, tokens.code_points, tokens.starts, other)
         return weights
 
     def recipe(self) -> dict[str, Any]:
@@ -170,6 +173,7 @@ class TfIdf(FittedWeighter):
     def __init__(self, options: Options) -> None:
         super().__init__()
         self.options = options
+        self.other = options.other or 0.0
 
     def fit(self, sample: Tokens) -> None:
         """Learn the document frequency of each token of the sample."""
@@ -177,16 +181,6 @@ class TfIdf(FittedWeighter):
         frequencies = inverse_document_frequencies(counts, sample.n_texts)
         low, high = self.options.clip
         self._keep_table(keys, np.clip(frequencies, low, high).astype(np.float32), high)
-
-    def weigh_keys(self, tokens: Tokens, keys: UInt64s) -> Float32s:
-        """Return float32[n_tokens]: the weight of each token, from the table unless the option ``other`` applies."""
-        if self.options.other is None:
-            return super().weigh_keys(tokens, keys)
-        table, other = self.table, np.float32(self.options.other)
-        weights: Float32s = look_up_dense(
-            *table.slots, keys, np.float32(table.rarest), tokens.code_points, tokens.starts, other
-        )
-        return weights
 
 
 class Levels(FittedWeighter):

@@ -8,7 +8,7 @@ pairs. Curves and tuning use the scores of the pairs and ignore the configured t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -138,18 +138,15 @@ def evaluate(
     found = exact | (places_among(pair_positions, verified) >= 0)
     stage_1 = exact | (places_among(pair_positions, candidates) >= 0)
     names = run.components.bands.names
-    inside = [np.ones(len(exact), np.bool_), *(band_of == band for band in range(len(names)))]
-    total, *bands = (
-        BandMeasures(
-            name,
-            int(chosen.sum()),
-            Measures.of(found[chosen], pairs.labels[chosen]),
-            Measures.of(stage_1[chosen], pairs.labels[chosen]),
-        )
-        for name, chosen in zip(("all", *names), inside, strict=True)
-    )
+
+    def measured(name: str, chosen: Bools) -> BandMeasures:
+        of_steps = (Measures.of(step[chosen], pairs.labels[chosen]) for step in (found, stage_1))
+        return BandMeasures(name, int(chosen.sum()), *of_steps)
+
+    total = measured("all", np.ones(len(exact), np.bool_))
+    bands = tuple(measured(name, band_of == band) for band, name in enumerate(names))
     missed, mistaken = np.flatnonzero(pairs.labels & ~found), np.flatnonzero(found & ~pairs.labels)
-    return Evaluation(total, tuple(bands), run.components.recipe_id(), missed, mistaken)
+    return Evaluation(total, bands, run.components.recipe_id(), missed, mistaken)
 
 
 def distinct_pairs(run: Run, pairs: LabeledPairs) -> tuple[DistinctTexts, Int64s, Bools, Int32s]:
@@ -267,14 +264,15 @@ def open_to_all(settings: Settings) -> Settings:
     return with_thresholds(settings, [0.0] * len(settings.lengths))
 
 
-def single_bands(lengths: Sequence[LengthBand]) -> list[int]:
-    """Return the indices of the length bands with exactly one verifier, not a combination of several."""
-    return [place for place, band in enumerate(lengths) if isinstance(band.verifier, SingleVerifier)]
+def single_bands(settings: Settings) -> dict[int, SingleVerifier]:
+    """Return the verifier of each length band with exactly one, not a combination, by the index of the band."""
+    verifiers = (band.verifier for band in settings.lengths)
+    return {place: one for place, one in enumerate(verifiers) if isinstance(one, SingleVerifier)}
 
 
 def score_labeled(pairs: LabeledPairs, settings: Settings, registry: Registry, workers: int) -> ScoredPairs:
     """Score each labeled pair whose length band has exactly one verifier, not a combination of several."""
-    single = single_bands(settings.lengths)
+    single = list(single_bands(settings))
     run = Run(Components.create(open_to_all(settings), registry, workers), workers, Clock())
     texts, positions, exact, bands = distinct_pairs(run, pairs)
     _, verified = run.verifier(texts)(candidates_of(run, texts, positions[~exact & np.isin(bands, single)]))

@@ -78,11 +78,7 @@ class Explainer:
     """Runs the steps on two texts and keeps the result of each."""
 
     def __init__(
-        self,
-        components: Components,
-        raw: tuple[str, str],
-        cautions: Cautions = NO_CAUTIONS,
-        run: KnownRun | None = None,
+        self, components: Components, raw: tuple[str, str], cautions: Cautions, run: KnownRun | None = None
     ) -> None:
         """Run the steps on both texts; ``run`` is the decision of a run about the two, if known."""
         self.components, self.bands, self.run = components, components.bands, run

@@ -52,7 +52,7 @@ def score_candidates(texts: Sequence[str], settings: Settings, registry: Registr
 
     Raises InputError if there are no such pairs, or no length band of the configuration has exactly one verifier.
     """
-    if not single_bands(settings.lengths):
+    if not single_bands(settings):
         raise InputError("no length band of the configuration has a verifier by itself, so pairs have no score.")
     raw = texts[:MOST_POSTS]
     run = Run(Components.create(open_to_all(settings), registry, workers), workers, Clock())

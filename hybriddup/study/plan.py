@@ -115,7 +115,7 @@ class Plan:
 
 def make_plan(question: Question) -> Plan:
     """Compare possible block indexes and choose one; raise ConfigError if a value in ``question`` is invalid."""
-    for fault in find_faults(question):
+    if fault := next(find_faults(question), None):
         raise ConfigError(fault)
     edits = None if question.edit_share is None else measure_edits(question.edit_share, question.bits)
     limit = edits.limit if edits else question.max_hamming_distance or 0
@@ -172,7 +172,7 @@ def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> It
     """
     of_shingles, of_exact = (edits.share_a_key, edits.within_limit) if edits else (None, 1.0)
     yield shape_of(Shingles(Shingles.Options()), {"use": "shingles"}, question, limit, of_shingles)
-    for kind in (pigeonholes(limit), probings(question.bits, limit)):
+    for kind in (pigeonholes(question.bits, limit), probings(question.bits, limit)):
         shapes = [shape_of(index, blocks, question, limit, of_exact) for index, blocks in kind]
         yield from sorted(shapes, key=lambda shape: shape.window_ns)[:SHOWN]
     yield shape_of(Scan(), {"use": "scan"}, question, limit, of_exact)
@@ -181,7 +181,7 @@ def list_shapes(question: Question, limit: int, edits: EditedPairs | None) -> It
     yield price(question, "naive: store all neighbours", None, (every, 1, 0), ("lists", 17), of_exact, exact=True)
 
 
-def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
+def pigeonholes(bits: int, limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
     """Yield one index of the kind `blocks` for each possible number of fingerprint blocks that a key combines.
 
     Each index divides the fingerprint into the fewest blocks with which it finds every pair within ``limit``, and so
@@ -189,7 +189,7 @@ def pigeonholes(limit: int) -> Iterator[tuple[BlockIndex, dict[str, Any]]]:
     """
     for n_key_blocks in range(1, MAX_KEY_BLOCKS + 1):
         index = Blocks(Blocks.Options.model_construct(n_blocks=limit + n_key_blocks, n_key_blocks=n_key_blocks))
-        if index.options.n_blocks <= MAX_BLOCKS and not index.faults(limit):
+        if index.options.n_blocks <= MAX_BLOCKS and not any(index.faults(limit, bits)):
             yield index, {"use": "blocks", "n_blocks": index.options.n_blocks, "n_key_blocks": n_key_blocks}
 
 

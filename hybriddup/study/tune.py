@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from hybriddup.config.settings import Settings, SingleVerifier
+from hybriddup.config.settings import Settings
 from hybriddup.data.records import Bools, Float64s, Int64s, LabeledPairs
 from hybriddup.errors import InputError
 from hybriddup.plugin.registry import Registry
@@ -114,9 +114,8 @@ class Way(NamedTuple):
     """One way of changing the configuration, which can be cross-validated and turned into settings."""
 
     name: str
-    matches: Callable[[Bools, Bools], Bools]
-    """Function of two masks, bool[n_pairs]: fits to the pairs in the first mask, and returns the predictions for the
-    pairs in the second."""
+    matches: Callable[[Bools], Bools]
+    """Function of a mask, bool[n_pairs]: fits to the pairs in the mask, and returns the predictions for all pairs."""
     settings: Callable[[], Settings]
     """Function that fits to all pairs, and returns the changed settings."""
 
@@ -150,7 +149,7 @@ def check_pairs(pairs: LabeledPairs, settings: Settings) -> None:
             f"tuning needs at least {FEWEST_OF_KIND} pairs that are duplicates and as many that are not; got "
             f"{n_right} and {len(pairs.labels) - n_right}. Judge more pairs."
         )
-    if not single_bands(settings.lengths):
+    if not single_bands(settings):
         raise InputError(
             "no length band of the configuration has a verifier by itself (all: and any: are left alone); give a band "
             "`verifier: {use: NAME, threshold: ...}`."
@@ -184,13 +183,12 @@ class Tuning:
     def ways(self) -> Iterator[Way]:
         """Yield the ways of changing the configuration that are compared; the first leaves it unchanged."""
         settings, found = self.settings, self.found_before
-        yield Way(AS_IT_IS, lambda _, judged: found[judged], lambda: settings)
+        yield Way(AS_IT_IS, lambda _: found, lambda: settings)
         yield self.by_thresholds("threshold", self.scored, settings)
-        verifiers = [settings.lengths[band].verifier for band in single_bands(settings.lengths)]
-        singles = [one for one in verifiers if isinstance(one, SingleVerifier) and one.use == POST]
-        if len(singles) < len(verifiers):
+        verifiers = single_bands(settings).values()
+        if any(one.use != POST for one in verifiers):
             return
-        used = {str(one.options.get("model", DEFAULT_MODEL)) for one in singles}
+        used = {str(one.options.get("model", DEFAULT_MODEL)) for one in verifiers}
         for model in sorted(set(shipped_models()) - used):
             other = with_thresholds(settings, thresholds_of(settings), model=model)
             yield self.by_thresholds(f"threshold of the model {model}", self.score(other), other)
@@ -208,7 +206,7 @@ class Tuning:
         def result() -> Settings:
             return with_thresholds(settings, thresholds(np.ones(len(scored.labels), np.bool_)))
 
-        return Way(name, lambda fitted, judged: scored.found(thresholds(fitted))[judged], result)
+        return Way(name, lambda fitted: scored.found(thresholds(fitted)), result)
 
     def by_new_model(self) -> Way:
         """Return the `Way` that fits a new model of the verifier `post`, and changes the configuration to use it."""
@@ -218,17 +216,17 @@ class Tuning:
         values = np.zeros((len(scored.labels), features.shape[1]))
         values[reached] = features
 
-        def matches(fitted: Bools, judged: Bools) -> Bools:
+        def matches(fitted: Bools) -> Bools:
             if fewest_of_kind(scored.labels[fitted & reached]) < FEWEST_TO_REFIT:
-                return np.zeros(int(judged.sum()), np.bool_)
-            model = fit_to(values[fitted & reached], scored.labels[fitted & reached], min_precision, 0)
+                return np.zeros(len(fitted), np.bool_)
+            model = fit_to(values[fitted & reached], scored.labels[fitted & reached], min_precision)
             # scores of 0.0 and 1.0 come from rules, which take precedence over the model
             is_ruled = np.isin(scored.scores, (0.0, 1.0))
             scores = np.where(is_ruled, scored.scores, model.scores(values))
-            return np.asarray(scored.exact | (reached & (scores >= 0.5)))[judged]
+            return np.asarray(scored.exact | (reached & (scores >= 0.5)))
 
         def result() -> Settings:
-            model = fit_to(values[reached], scored.labels[reached], min_precision, 0)
+            model = fit_to(values[reached], scored.labels[reached], min_precision)
             return with_thresholds(self.settings, [0.5] * len(self.settings.lengths), model=model.to_dict())
 
         return Way("new model", matches, result)
@@ -280,10 +278,8 @@ def band_groups(scored: ScoredPairs, settings: Settings) -> list[list[int]]:
     verifier.
     """
     groups: dict[Any, list[int]] = {}
-    for band in single_bands(settings.lengths):
+    for band, verifier in single_bands(settings).items():
         labels = scored.labels[(scored.bands == band) & ~np.isnan(scored.scores)]
-        verifier = settings.lengths[band].verifier
-        assert isinstance(verifier, SingleVerifier)  # noqa: S101  (guaranteed by single_bands)
         has_enough = fewest_of_kind(labels) >= FEWEST_OF_BAND
         groups.setdefault(band if has_enough else (verifier.use, str(verifier.options)), []).append(band)
     return list(groups.values())
@@ -310,9 +306,9 @@ def cross_validated(way: Way, scored: ScoredPairs) -> Bools:
     found = np.zeros(len(scored.labels), np.bool_)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     for others, fold in folds.split(scored.labels, scored.labels):
-        fitted, judged = np.zeros(len(found), np.bool_), np.zeros(len(found), np.bool_)
-        fitted[others], judged[fold] = True, True
-        found[judged] = way.matches(fitted, judged)
+        fitted = np.zeros(len(found), np.bool_)
+        fitted[others] = True
+        found[fold] = way.matches(fitted)[fold]
     return found
 
 

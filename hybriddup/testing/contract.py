@@ -56,9 +56,7 @@ class Subject:
         except ContractError:
             raise
         except Exception as error:
-            raise ContractError(
-                f"{clause}: {ROLES[self._role].label} {self.name} breaks this: {type(error).__name__}: {error}"
-            ) from error
+            self.fail(clause, f"{type(error).__name__}: {error}")
 
     def copy(self, component: Any) -> Any:
         """Return a pickled and unpickled copy of the component, like the copy in a worker process."""

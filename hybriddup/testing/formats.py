@@ -38,10 +38,8 @@ def check_reader(component: Any, *, content: bytes, texts: Sequence[str], **opti
     subject = Subject("reader", component, options)
     reader = subject.make()
     extension = _extension(subject, reader)
-    found = _read(subject, reader, content, extension)
-    subject.require(
-        found == list(texts), "the texts of the file are read in order", f"{found} instead of {list(texts)}"
-    )
+    found, right = _read(subject, reader, content, extension), list(texts)
+    subject.require(found == right, "the texts of the file are read in order", f"{found} instead of {right}")
     again = _read(subject, reader, content, extension)
     subject.require(again == found, "the same file is read the same again", again)
     for broken in _broken(content):
@@ -125,9 +123,8 @@ def check_writer(component: Any, *, reader: Any, content: bytes, **options: Any)
         left = _read(reading, reading.make(), written, extension)
         kept = [text for text, stays in zip(texts, keep.tolist(), strict=True) if stays]
         subject.require(left == kept, "the kept records are written in order", f"{left} instead of {kept}")
-    twice = _read(
-        reading, reading.make(), _written(subject, writer, [content] * 2, np.ones(2 * n, bool), extension), extension
-    )
+    written = _written(subject, writer, [content] * 2, np.ones(2 * n, bool), extension)
+    twice = _read(reading, reading.make(), written, extension)
     subject.require(twice == texts * 2, "two sources become one output", f"{twice} instead of {texts * 2}")
     for wrong in (n - 1, n + 1):
         _check_changed(subject, writer, content, np.ones(wrong, bool), extension)

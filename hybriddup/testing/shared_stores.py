@@ -188,9 +188,8 @@ def _check_limits(one: SharedStore, other: SharedStore) -> None:
 def _check_changes(one: SharedStore, other: SharedStore) -> None:
     one.announce([_record(position, f"{position}", "Text") for position in range(4)], [])
     pending, undecided = frozenset({State.PENDING}), UNDECIDED
-    first = one.change(
-        [Change(0, pending, State.KEPT), Change(1, pending, State.CHALLENGED), Change(9, pending, State.KEPT)]
-    )
+    changes = [(0, State.KEPT), (1, State.CHALLENGED), (9, State.KEPT)]
+    first = one.change([Change(position, pending, state) for position, state in changes])
     require_equal(first, [State.KEPT, State.CHALLENGED, State.GONE], "a change returns the resulting state")
     clause = "a state is changed only if it is as expected; else the current state is returned"
     second = other.change(
@@ -204,11 +203,8 @@ def _check_changes(one: SharedStore, other: SharedStore) -> None:
     require_equal(states, [State.KEPT, State.DUPLICATE, State.GONE, State.PENDING], "changes are stored")
     posts = [record.post for record in found if record is not None]
     require(posts[1].evidence == EVIDENCE and posts[1].text == "Text", "a duplicate has its evidence", posts[1])
-    require(
-        posts[0].text == "Text" and posts[0].evidence is None,
-        "a kept post keeps its text, and has no evidence",
-        posts[0],
-    )
+    is_plain = posts[0].text == "Text" and posts[0].evidence is None
+    require(is_plain, "a kept post keeps its text, and has no evidence", posts[0])
     block = one.take(1).first
     for _ in range(2):
         one.finish(block, NEVER, 5.0, [5.0, 5.0], keyed([], []))

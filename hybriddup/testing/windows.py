@@ -93,15 +93,12 @@ def _check_batches(windows: Windows) -> None:
         clause = "a duplicate has the position of its keeper, and a score that reaches the threshold"
         where = {each.id: each.position for each in decided}
         evidence = [each.evidence for each in decided if each.evidence]
-        require(
-            all(one.of_position == where[one.duplicate_of] and one.score >= one.threshold for one in evidence),
-            clause,
-            decided,
-        )
+        right = (one.of_position == where[one.duplicate_of] and one.score >= one.threshold for one in evidence)
+        require(all(right), clause, decided)
         counted = (stats.n_posts, stats.n_kept, stats.n_exact, stats.n_near, stats.n_kept_in_window)
         reasons = [one.reason for one in evidence]
-        right = (300, 100, reasons.count("exact"), reasons.count("near"), 100)
-        require_equal(counted, right, "stats count the decisions")
+        expected = (300, 100, reasons.count("exact"), reasons.count("near"), 100)
+        require_equal(counted, expected, "stats count the decisions")
 
 
 def _check_ids(windows: Windows) -> None:
@@ -128,11 +125,8 @@ def _check_looking(windows: Windows) -> None:
     found = window.match(nearly(texts[5]), limit=3)
     require_equal(len(found), 3, "match returns up to limit posts")
     require(found and found[0].id == 5 and found[0].is_match, "match returns the most similar posts first", found)
-    require(
-        not any(each.is_match for each in found[1:]),
-        "match marks the posts that would make the text a duplicate",
-        found,
-    )
+    clause = "match marks the posts that would make the text a duplicate"
+    require(not any(each.is_match for each in found[1:]), clause, found)
     require_equal(window.stats().n_posts, 17, "queries change nothing")
     posts = [window.get(7), window.get(12)]
     clause = "get returns the post with an id, kept or not"
@@ -186,12 +180,8 @@ def _check_listing(windows: Windows) -> None:
     listed = [post.id for post in (*first.posts, *then.posts)]
     require_equal((listed, then.after), (["300", *reversed(range(300))], None), clause)
     clause = "posts filters by text, and by the post that is repeated"
-    found = [
-        window.posts(text=texts[7][2:].upper()),
-        window.posts(of=7),
-        window.posts(of="7"),
-        window.posts(1, text=""),
-    ]
+    with_text, repeats = window.posts(text=texts[7][2:].upper()), (window.posts(of=7), window.posts(of="7"))
+    found = [with_text, *repeats, window.posts(1, text="")]
     require_equal([[post.id for post in one.posts] for one in found], [["300", 7], ["300"], [], ["300"]], clause)
     require_error(InputError, lambda: window.posts(0), "posts refuses a limit below 1")
 
@@ -225,11 +215,8 @@ def _check_expiry(windows: Windows) -> None:
     require(window.add(texts[0]).kept, clause, texts[0])
     now[0] = 0.0
     again, post = window.add({"id": "again", "text": texts[1]}), window.get("again")
-    require(
-        not again.kept and post and post.time == HORIZON + 1,
-        "the time of a window does not go back with its clock",
-        post,
-    )
+    keeps_time = post and post.time == HORIZON + 1
+    require(not again.kept and keeps_time, "the time of a window does not go back with its clock", post)
     for place in range(2, 30):
         now[0] = HORIZON + 100 * place
         window.add(texts[place])
@@ -305,16 +292,10 @@ def _check_closing(windows: Windows) -> None:
         window.add({"id": 1, "text": "text"})
     window.close()
     require_error(WindowError, lambda: window.add("text"), "a closed window refuses posts")
-    for call in (
-        lambda: window.match("text"),
-        lambda: window.get(1),
-        lambda: window.explain("text", 1),
-        lambda: window.delete(1),
-        window.posts,
-        window.stats,
-        window.rewind,
-    ):
-        require_error(WindowError, call, "a closed window refuses queries")
+    queries: list[Callable[[], object]] = [window.posts, window.stats, window.rewind, partial(window.match, "text")]
+    queries += [partial(window.get, 1), partial(window.delete, 1), partial(window.explain, "text", 1)]
+    for query in queries:
+        require_error(WindowError, query, "a closed window refuses queries")
 
 
 def check_lasting(windows: Windows) -> None:
@@ -335,11 +316,8 @@ def check_second(windows: Windows, *, shared: bool) -> None:
 def _check_reopening(windows: Windows) -> None:
     posts, opened = posts_with_repeats(20), partial(windows, "reopening")
     window = opened()
-    answers, found, recipe_id = (
-        comparable(window.add_many(posts)),
-        window.match(posts[0]["text"]),
-        window.stats().recipe_id,
-    )
+    answers = comparable(window.add_many(posts))
+    found, recipe_id = window.match(posts[0]["text"]), window.stats().recipe_id
     window.close()
     window = opened()
     require_equal(window.match(posts[0]["text"]), found, "a reopened window finds the same matches")
@@ -386,13 +364,8 @@ def _check_reading(windows: Windows) -> None:
     reader = opened(read_only=True)
     window.add_many([{"id": 1, "text": texts[1]}, {"id": 2, "text": nearly(texts[0])}])
     clause = "a read-only window sees posts that another window adds"
-    queries: tuple[Callable[[Window], object], ...] = (
-        lambda one: one.match(nearly(texts[1])),
-        lambda one: one.get(2),
-        lambda one: one.explain(texts[0], 0),
-    )
-    for query in queries:
-        require_equal(query(reader), query(window), clause)
+    seen, right = ((one.match(nearly(texts[1])), one.get(2), one.explain(texts[0], 0)) for one in (reader, window))
+    require_equal(seen, right, clause)
     require_equal(reader.stats().n_kept_in_window, 2, clause)
     window.delete(1)
     clause = "a read-only window sees deletions by another window"

@@ -48,9 +48,8 @@ class Segment:
 class HashTable:
     """Maps each hash to its numbers: a hash gets the next number each time it is added."""
 
-    def __init__(self, first: int = 0, smallest: int = SMALLEST_SEGMENT) -> None:
-        self._smallest = smallest
-        self._segments = [Segment(first, smallest)]
+    def __init__(self, first: int = 0) -> None:
+        self._segments = [Segment(first, SMALLEST_SEGMENT)]
 
     @property
     def first(self) -> int:
@@ -75,7 +74,7 @@ class HashTable:
             hashes = hashes[room:]
             if len(hashes):
                 n = 1 << ((self.end - self.first) // SHARE).bit_length()
-                self._segments.append(Segment(self.end, min(max(n, self._smallest), LARGEST_SEGMENT)))
+                self._segments.append(Segment(self.end, min(max(n, SMALLEST_SEGMENT), LARGEST_SEGMENT)))
 
     def latest(self, wanted: UInt64s) -> Int64s:
         """Return int64[n]: the largest number of each hash, -1 if the hash is not in the table."""

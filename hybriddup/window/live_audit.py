@@ -55,15 +55,12 @@ class Comparison:
     """Position of the next text of the window to compare; all texts before it were already compared."""
     end: int
     """The batch's first position, where the comparison ends: only posts before the batch are compared."""
+    missed: Bools
+    """bool[n]: whether the post has a match that was not found."""
     n_found_in_batch: int = 0
     """Number of near duplicates among the sampled posts of the batch; counted as found once the comparison is done."""
-    missed: Bools = field(init=False)
-    """bool[n]: whether the post has a match that was not found."""
     pairs: CandidatePairs = field(default_factory=no_pairs)
     """Pairs still to be verified, sorted by the later post, the oldest first."""
-
-    def __post_init__(self) -> None:
-        self.missed = np.zeros(len(self), np.bool_)
 
     def __len__(self) -> int:
         return len(self.texts.positions)
@@ -80,12 +77,11 @@ class Comparison:
 
     def scan(self, derived: DerivedState, n_texts: int) -> None:
         """Compare the sampled posts with about ``n_texts`` more texts; set `pairs` to the pairs to be verified."""
-        scanned = derived.index.scan_from(self.position, n_texts, self.texts.batch)
-        pairs = scanned.pairs
+        pairs, next_position = derived.index.scan_from(self.position, n_texts, self.texts.batch)
         places = np.searchsorted(self.texts.positions, pairs.later)
         in_window = derived.kept.times_of(pairs.earlier) > self.edges[places]
         self.pairs = pairs.take(in_window & ~self.missed[places])
-        self.position = self.end if scanned.next_position is None else scanned.next_position
+        self.position = self.end if next_position is None else next_position
 
     def verify(self, n_pairs: int, steps: Steps, normalized_at: TextsAt) -> None:
         """Verify up to ``n_pairs`` of `pairs`, fewer if texts are long, but at least one."""
@@ -178,7 +174,8 @@ class LiveAudit:
             self._n_found += n_found
         else:
             texts, edges = prepared.take(kept), times.edges(derived.horizon)[kept]
-            self.comparisons.appendleft(Comparison(texts, edges, derived.kept.first_position, first, n_found))
+            missed, begin = np.zeros(len(kept), np.bool_), derived.kept.first_position
+            self.comparisons.appendleft(Comparison(texts, edges, begin, first, missed, n_found))
             self._n_since = len(prepared.positions)
             return True
         return False

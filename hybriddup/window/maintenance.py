@@ -251,7 +251,7 @@ class MaintainedState:
         Character sketches are not used, so pairs with few characters in common are included.
         """
         near = self.derived.index.look_up(text, counts_characters=False)
-        still = self.derived.still_match(near.earlier, np.zeros_like(near.earlier), now)
+        still = self.derived.still_match(near.earlier, now.edges(self.timing.horizon).repeat(len(near.earlier)))
         return near.take(still & ~np.isin(near.earlier, self.renewals.old()))
 
     def sizes(self, now: float) -> WindowSizes:

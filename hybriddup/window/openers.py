@@ -1,4 +1,4 @@
-"""The built-in windows: in memory, over a directory, and read-only over a directory.
+"""Opens a window of one process: in memory, over a directory, or read-only over a directory.
 
 A read-only window fills its memory from the store. Each query opens a snapshot of the store, brings the memory up to
 date with this snapshot, and is answered from both. So the writer never waits for a query, and queries write nothing.
@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from hybriddup.errors import ConfigError
+from hybriddup.run.components import Components
 from hybriddup.window.derived.deriving import derive
+from hybriddup.window.event_time import Edges
+from hybriddup.window.learning import check_weights, prepare_components, sample_texts
 from hybriddup.window.maintenance import STALE
-from hybriddup.window.opening import open_state
+from hybriddup.window.preparing import Steps
 from hybriddup.window.state import WindowState
 from hybriddup.window.states import WindowOptions
-from hybriddup.window.stores import LEARNED
+from hybriddup.window.stores import EDGES, LEARNED
+from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.store import WindowStore
 from hybriddup.window.urls import MEMORY, path_of
 from hybriddup.window.window import Window
-
-if TYPE_CHECKING:
-    from hybriddup.window.stores.sqlite import SqliteStore
 
 
 class MemoryWindows:
@@ -42,13 +42,43 @@ class FileWindows:
 
     def open_window(self, url: str, options: WindowOptions) -> Window:
         """Return the window that is stored in the directory that ``url`` names."""
-        # here, as it loads checkpoints and locks, which windows in memory do not need
-        from hybriddup.window.stores.sqlite import SqliteStore
-
         folder = path_of(url)
         if options.read_only:
             return ReadOnlyWindow(lambda: SqliteStore.open(folder, read_only=True), options)
         return Window(lambda: open_state(lambda: SqliteStore.open(folder), options), options)
+
+
+def open_state(open_store: Callable[[], WindowStore], options: WindowOptions) -> WindowState:
+    """Create the components of a window, then open its store, and return the state of the window."""
+    components = Components.create(options.settings, options.registry, options.workers)
+    check_weights(components)
+    store = open_store()
+    try:
+        if options.counts and not options.read_only:
+            store.count_copies()
+        return fill_state(Steps(components, options.workers), options, store)
+    except BaseException:
+        store.close()
+        raise
+
+
+def fill_state(steps: Steps, options: WindowOptions, store: WindowStore) -> WindowState:
+    """Return the state of a window over a store, with its memory filled from the store."""
+    prepared = prepare_components(
+        steps,
+        store,
+        lambda packed: store.set_meta({LEARNED: packed}),
+        lambda: sample_texts(steps, store),
+        read_only=options.read_only,
+    )
+    # without edges, nothing is ever forgotten in the store
+    edges = Edges(options.timing.horizon, None if options.read_only else store.meta(EDGES))
+    state = WindowState(steps, options.timing, store, edges, **prepared._asdict())
+    state.forget()
+    if not options.read_only:
+        state.warn_if_ahead(options.timing.now())
+        state.learn_if_due()
+    return state
 
 
 class ReadOnlyWindow(Window):

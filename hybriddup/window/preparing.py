@@ -78,13 +78,8 @@ class EarlierTexts:
     These are mostly the latest kept texts, and texts that many new posts resemble.
     """
 
-    def __init__(
-        self,
-        normalized_at: TextsAt,
-        compared: Callable[[Sequence[str]], Sequence[str]],
-        most_characters: int = MOST_CHARACTERS,
-    ) -> None:
-        self._normalized_at, self._compared, self._most_characters = normalized_at, compared, most_characters
+    def __init__(self, normalized_at: TextsAt, compared: Callable[[Sequence[str]], Sequence[str]]) -> None:
+        self._normalized_at, self._compared = normalized_at, compared
         self._texts: dict[int, tuple[str, str]] = {}
         """By position, the normalized text and its compared part."""
         self._n_characters = 0
@@ -92,7 +87,7 @@ class EarlierTexts:
     def at(self, positions: Int64s) -> tuple[list[str], list[str]]:
         """Return the normalized texts at some positions, in this order, and the compared part of each."""
         wanted = positions.tolist()
-        if self._n_characters > self._most_characters:
+        if self._n_characters > MOST_CHARACTERS:
             self._texts.clear()
             self._n_characters = 0
         if new := [position for position in wanted if position not in self._texts]:

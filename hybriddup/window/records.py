@@ -318,6 +318,6 @@ class Counts:
             self.seconds[step] += perf_counter() - began  # type: ignore[assignment]
 
 
-def made_id(position: int) -> str:
-    """Return the id of a post that was sent without one."""
-    return f"#{position}"
+def id_at(position: int, post: Post) -> PostId:
+    """Return the id of a post at a position, which the window makes from the position if it was sent without one."""
+    return f"#{position}" if post.id is None else post.id

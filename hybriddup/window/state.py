@@ -12,13 +12,13 @@ import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
 from hybriddup.steps.blocks import BlockReport
-from hybriddup.window.deciding import Verdicts, decide_batch
+from hybriddup.window.deciding import Verdicts, WindowIndex, decide_batch
 from hybriddup.window.derived.deriving import prepare_stored
 from hybriddup.window.derived.kept_posts import KeptColumns, columns_of
 from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.maintenance import STALE, MaintainedState
 from hybriddup.window.preparing import PreparedTexts
-from hybriddup.window.records import Decision, Post, PostId, StoredPost, decision_of, made_id
+from hybriddup.window.records import Decision, Post, PostId, StoredPost, decision_of, id_at
 from hybriddup.window.renewals import renewed_posts, renewing_copies
 from hybriddup.window.stores import EDGES, WATERMARK, Derived, packed
 
@@ -199,9 +199,9 @@ class WindowState(MaintainedState):
         seconds = self.counts.seconds["verify"]
         report = BlockReport()
         with self.counts.timed("look up"):
-            equal = self.equal_posts(prepared, times)
-            verify = partial(self.verify, prepared)
-            verdicts = decide_batch(prepared, equal, times, self.derived, self.steps, verify, report)
+            equal, edges = self.equal_posts(prepared, times), times.edges(self.timing.horizon)
+            index = WindowIndex(self.derived.index, self.derived.still_match, prepared, times.times, edges)
+            verdicts = decide_batch(index, equal, self.steps, partial(self.verify, prepared), report)
         self.counts.seconds["look up"] -= self.counts.seconds["verify"] - seconds
         self.counts.limits_hit.update(report.limits_hit)
         newest = self.renewals.newest
@@ -234,8 +234,8 @@ class WindowState(MaintainedState):
         ``keepers`` are the stored posts that the batch repeats.
         """
         positions = prepared.positions.tolist()
-        texts, given, _, authors = zip(*posts, strict=True)
-        ids = [made_id(position) if name is None else name for name, position in zip(given, positions, strict=True)]
+        texts, _, _, authors = zip(*posts, strict=True)
+        ids = list(map(id_at, positions, posts))
         names = dict(zip(positions, zip(ids, positions, strict=True), strict=True))
         names |= {post.position: (post.id, post.position) for post in keepers}
         evidence = verdicts.evidence(names, self.steps.components.bands, prepared.lengths)

@@ -10,7 +10,7 @@ from hybriddup.window.records import Decision, Post, PostId, PostList, StoredPos
 
 if TYPE_CHECKING:
     from hybriddup.config.settings import Settings
-    from hybriddup.data.records import Bools, Int64s, NearPairs
+    from hybriddup.data.records import Int64s, NearPairs
     from hybriddup.plugin.registry import Registry
     from hybriddup.steps.blocks import BlockReport
     from hybriddup.steps.candidates import Batch
@@ -37,7 +37,7 @@ class WindowOptions:
 
 
 class KeptIndex(Protocol):
-    """Finds kept posts that may match texts."""
+    """Finds kept posts that may match texts: all kept posts of a window, or the candidates found in a shared window."""
 
     def look_up(self, texts: Batch) -> NearPairs:
         """Return all pairs of a text in ``texts`` and a kept post that the text may match."""
@@ -48,25 +48,6 @@ class KeptIndex(Protocol):
         The keys are the later text's keys. The newest text of a key has rank 1; 0 means that the earlier text was not
         found by the key. ``rows``, int64[n], has the rows of the later texts in ``texts``, and ``earlier``, int64[n],
         the earlier texts as `look_up` returned them.
-        """
-
-
-class KeptPostsOfBatch(Protocol):
-    """The kept posts that a batch is decided against: all of a window, or the candidates found in a shared window."""
-
-    @property
-    def index(self) -> KeptIndex:
-        """The index that finds the kept posts."""
-
-    @property
-    def horizon(self) -> float:
-        """Seconds for which a kept post can match."""
-
-    def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
-        """Return bool[n]: for each pair, whether the kept post is not deleted and within the later post's horizon.
-
-        ``earlier``, int64[n], has the kept posts as `KeptIndex.look_up` returns them, and ``places``, int64[n], the
-        indices of the later posts in the batch. ``times`` has the times of all posts of the batch.
         """
 
 

@@ -2,13 +2,7 @@
 
 python -m tests.benchmarks.corpora SHAPE --posts N [--base FILE] -o OUT.jsonl[.gz]
 
-Each line of the output is ``{"id": ..., "text": ...}``. The shapes:
-
-``copies``      the base several times over, each copy after the first edited at random by 0 to 20 % of its characters,
-                and one post in ten that is unrelated to everything
-``templates``   one half edits of ten templates, the other half as in ``copies``
-``stream``      posts of the base's lengths, put together from clauses of many posts; a quarter repeat one before them,
-                as it was or edited, some posts many times; made without holding them in memory, for tens of millions
+Each line of the output is ``{"id": ..., "text": ...}``. README.md describes the shapes: copies, templates and stream.
 """
 
 from __future__ import annotations
@@ -241,13 +235,7 @@ SHAPES: dict[str, Shape] = {shape.__name__: shape for shape in (copies, template
 
 
 def generate(
-    shape: str,
-    n: int,
-    texts: list[str],
-    *,
-    seed: int = 0,
-    passes: int | None = None,
-    shuffled: bool = True,
+    shape: str, n: int, texts: list[str], *, seed: int = 0, passes: int | None = None, shuffled: bool = True
 ) -> Iterable[Post]:
     """Return the ``n`` posts of a shape, made from ``texts``."""
     return SHAPES[shape](Base(texts, Random(seed)), n, passes=passes, shuffled=shuffled)  # noqa: S311
@@ -297,12 +285,7 @@ def main(arguments: list[str] | None = None) -> None:
         needed = f"at least {N_TEMPLATES} different texts of 40 to 140 characters"
         parser.error(f"--base {chosen.base} needs {needed}; it has {n_long}")
     posts = generate(
-        chosen.shape,
-        chosen.posts,
-        texts,
-        seed=chosen.seed,
-        passes=chosen.passes,
-        shuffled=not chosen.in_order,
+        chosen.shape, chosen.posts, texts, seed=chosen.seed, passes=chosen.passes, shuffled=not chosen.in_order
     )
     print(f"{write_posts(posts, chosen.output):,} posts in {chosen.output}")
 

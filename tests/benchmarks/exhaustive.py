@@ -4,8 +4,6 @@ Nothing of hybriddup is used here, so that what judges it shares no mistake with
 characters whatever their order, rule the similarity out are not compared; rapidfuzz compares the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -11,8 +11,6 @@ The window is filled, kept full for so many windows' worth of posts, and then me
 one by one, and in batches of 256.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable
@@ -219,19 +217,15 @@ def main(arguments: list[str] | None = None, show: Callable[[str], None] = print
     show(f"shape       {index.report.shape}, held by {type(index).__name__}")
     position, seconds = fill(index, chosen.posts, chosen.windows, sample)
     show(f"filled      {position:,} posts, {1e9 * seconds / position:.0f} ns a post to add")
-    n_before = index.report.n_comparisons
     measured, found = measure(index, position, chosen.posts, sample, chosen.measured)
-    report = index.report
     show(f"one by one  {latencies(measured[1])}")
     show(f"batches     {latencies(measured[BATCH])}  (a post of {BATCH})")
     for kind, share in found.items():
         show(f"found       {share:.4f} of the pairs planted, {kind}")
-    n_looked_up = (chosen.measured + BATCH * (chosen.measured // 16)) * len(found)
-    compared = (report.n_comparisons - n_before) / n_looked_up
-    show(f"compared    {compared:,.0f} a post; the largest bucket read {report.largest_bucket:,}; {report.limits_hit}")
+    show(f"limits hit  {index.report.limits_hit}")
     resident = (memory_mb("VmRSS") - before) * 2**20
     show(f"memory      {index.n_bytes / 1e9:.3f} GB of arrays, {resident / 1e9:.3f} GB resident")
-    show(f"texts       {index.n_texts:,}, exact: {report.exact}")
+    show(f"texts       {index._ring.n_texts:,}")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,6 @@ neighbors in time, and the table gives the median over the rounds. Recall and pr
 the sample is as large as the file (see tests.benchmarks.sampled_recall).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import pickle

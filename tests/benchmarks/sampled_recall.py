@@ -2,13 +2,8 @@
 
 python -m tests.benchmarks.sampled_recall POSTS.jsonl[.gz] [--sample 3000] [--tool hybriddup] [--config benchmark]
 
-The rule is that of the README's "Measured": two posts repeat each other when the Indel similarity of their raw texts
-reaches the threshold. Sampled kept posts are compared with *all* kept posts before them: one that matches was missed.
-Sampled removed posts are compared with the post that they are said to repeat or, for a tool that names none, with all
-kept posts: one that matches none was removed wrongly.
+README.md has the rule, and how the samples are taken.
 """
-
-from __future__ import annotations
 
 import argparse
 import time

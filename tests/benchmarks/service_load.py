@@ -3,18 +3,10 @@
 python -m tests.benchmarks.service_load --base FILE [--window 300000] [--seconds 20] [--connections 64] [--batch 256]
 python -m tests.benchmarks.service_load --corpus FILE --store DIR --window 6900000
 
-A store is filled with the first ``--window`` posts of ``--corpus``, or of a ``stream`` made from a base of posts; a
-store that is there already is taken as it is, and as many posts are left out. A server is started on it, and a client
-in a process of its own, on the same machine, sends it the posts after these: each connection sends a request when the
-one before is answered, first one post a request, then ``--batch`` posts over an eighth of the connections. The client
-speaks HTTP/1.1 over plain asyncio (with uvloop where it is there); what it costs is part of what is measured.
-Prints one line of JSON for each part, with the setting.
-
-``--eager 16x1000,24x1000,96x200,256x200`` measures instead so many connections that send so many posts a request and do
-not wait: a request that is refused is sent again at once, on a new connection where the server closed the old one.
+README.md says how. The client runs in a process of its own on the same machine, and speaks HTTP/1.1 over plain asyncio
+(with uvloop where it is there); what it costs is part of what is measured. First each request has one post, then
+``--batch`` posts over an eighth of the connections. Prints one line of JSON for each part, with the setting.
 """
-
-from __future__ import annotations
 
 import argparse
 import asyncio

@@ -1,7 +1,5 @@
 """Where and with what something was measured, and how times are told."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Comparing with peers: rounds, ratios and tables from small runs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

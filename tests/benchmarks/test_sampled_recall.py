@@ -1,7 +1,5 @@
 """What judges hybriddup is itself right: matches and samples equal a plain comparison of everything."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The measurements of the live window, of its index alone, and of the service over it work from end to end."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

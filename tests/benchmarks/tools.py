@@ -6,8 +6,6 @@ in memory, and hybriddup has seen a few before, so that its kernels are compiled
 bigrams of a text, and keep their parameters from one measurement to the next.
 """
 
-from __future__ import annotations
-
 import pickle
 import resource
 import sys

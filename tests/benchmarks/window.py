@@ -2,19 +2,11 @@
 
 python -m tests.benchmarks.window POSTS.jsonl[.gz] [--posts 6700000] [--measured 100000] [--store DIR] [-o OUT.json]
 
-The window is filled with the first ``--posts`` of the file, in batches of 4,096. Then it gets ``--measured`` more in
-batches of 256, each of which pushes the oldest out: event time goes on by the same step with every post, so that just
-``--posts`` of them lie within the horizon. The file has to have as many as both together; of 6.7 million posts of a
-``stream`` 5 million are kept. A batch is read before its time begins.
-
-``--store DIR`` keeps the window, and goes on where it ended when it is there already: the next run measures at once.
-``--store memory`` writes nothing to a disk. Memory is what the process holds more than before the window was opened,
-its kernels being loaded by then. At the end the window is closed and opened again. Closing writes nothing, so that this
-takes as long as after a crash. Then it is opened with ``read_only=True``, and with ``--from-posts`` from the posts
-alone, as if their records were damaged. Prints JSON, with the setting.
+The window is filled with the first ``--posts`` of the file, then gets ``--measured`` more, each batch of which pushes
+the oldest out; the file has to have as many as both together. A batch is read before its time begins. Memory is what
+the process holds more than before the window was opened, its kernels being loaded by then. Closing writes nothing, so
+that opening takes as long as after a crash. README.md says more. Prints JSON, with the setting.
 """
-
-from __future__ import annotations
 
 import argparse
 import json

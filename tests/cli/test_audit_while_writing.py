@@ -12,6 +12,7 @@ from hybriddup.config.load import open_session
 from hybriddup.data.frames import corpus_from_posts
 from hybriddup.errors import PluginError
 from hybriddup.run import pipeline
+from hybriddup.run.audit import Audit
 from hybriddup.run.result import Result
 from tests.cli.support import Run, failed, write_posts
 from tests.posts import generated_posts
@@ -54,7 +55,7 @@ def test_a_failed_audit_leaves_no_output(
     def fail(*_: Any, **__: Any) -> None:
         raise PluginError("the verifier of the audit is broken")
 
-    monkeypatch.setattr(pipeline, "estimate_recall", fail)
+    monkeypatch.setattr(Audit, "estimate", fail)
     source = write_posts(tmp_path / "posts.jsonl", *POSTS)
     message = failed(run, "dedupe", source, "-o", output, "--removed", "removed.jsonl", "--workers", workers)
     assert "the verifier of the audit is broken" in message

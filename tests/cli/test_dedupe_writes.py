@@ -268,3 +268,11 @@ def test_python_has_the_counts_of_kept_posts() -> None:
     result = hybriddup.dedupe([REPEATED, OTHER, NEARLY, REPEATED])
     assert result.n_copies.tolist() == [2, 0]
     assert hybriddup.dedupe([REPEATED, NEARLY, OTHER], against=[REPEATED]).n_copies.tolist() == [0]
+
+
+def test_counts_are_of_the_right_posts_after_one_that_is_dropped(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "drop.yaml").write_text("without_text: drop\n")
+    name = write_posts(tmp_path / "posts.jsonl", SIGNED[0] | {"text": "", "user": "cy"}, *SIGNED)
+    assert run("dedupe", name, "-c", "drop.yaml", "--authors", "user", "--time-field", "at").code == 0
+    kept = [SIGNED[0] | SEEN | {"authors": ["ann", "bo"]}, SIGNED[1] | UNSEEN | {"authors": []}]
+    assert read_objects(tmp_path / "posts.kept.jsonl") == kept

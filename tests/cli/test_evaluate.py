@@ -59,7 +59,7 @@ def test_wrong_pairs_can_be_written(run: Run, tmp_path: Path) -> None:
     found = [(at["a"], at["b"], at["label"]) for at in wrong]
     assert found == [(REPEATED, OTHER, 1), (OTHER, OTHER, 0), ("好的", "好的", 0)]
     assert all(at["score"] is None for at in wrong)
-    assert wrong[0]["threshold"] == 0.6
+    assert wrong[0]["threshold"] == 0.65
 
 
 def test_people_get_a_table_by_length(run: Run, tmp_path: Path) -> None:

@@ -208,16 +208,16 @@ FAULTS: dict[Callable[[Any], None], list[tuple[Any, str]]] = {
         (broken(Tokenizer, recipe=lambda _: {"calls": next(CALLS)}), "recipe() returns the same each time"),
     ],
     testing.check_weighter: [
-        (len, "tokens of any texts are weighed"),
+        (len, NASTY),
         (Weighter, BY_ITSELF),
         (
             broken(Weighter, weigh_batch=lambda _, tokens: np.ones(len(tokens.starts), np.float16)),
-            "tokens of any texts are weighed",
+            NASTY,
         ),
     ],
     testing.check_hasher: [
         (constant_hash, "different tokens give different words at 64 bits"),
-        (python_hash, "equal tokens give equal words in another process"),
+        (python_hash, OTHER_PROCESS),
     ],
     testing.check_block_index: [
         (

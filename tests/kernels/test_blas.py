@@ -1,7 +1,5 @@
 """Importing scipy.linalg only when a kernel needs BLAS."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

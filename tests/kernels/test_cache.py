@@ -1,7 +1,5 @@
 """Compiled kernels are kept once per user and machine, for this version only, and the cache never gets in the way."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os
@@ -22,6 +20,7 @@ from hybriddup.kernels import cache, cache_folder
 from hybriddup.kernels.cache import CacheLock
 
 PACKAGE = Path(hybriddup.__file__).parent
+WITHOUT_CACHES = shutil.ignore_patterns("__pycache__")
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no permission bits")
 
 
@@ -118,8 +117,8 @@ def test_each_source_and_numba_and_python_and_the_processor_count_for_the_versio
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     version = cache_folder.version_of_kernels()
-    kernels = shutil.copytree(PACKAGE / "kernels", tmp_path / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
-    data = shutil.copytree(PACKAGE / "data", tmp_path / "data", ignore=shutil.ignore_patterns("__pycache__"))
+    kernels = shutil.copytree(PACKAGE / "kernels", tmp_path / "kernels", ignore=WITHOUT_CACHES)
+    data = shutil.copytree(PACKAGE / "data", tmp_path / "data", ignore=WITHOUT_CACHES)
     constants = [data / path.name for path in cache_folder.CONSTANTS]
     monkeypatch.setattr(cache_folder, "KERNELS", kernels)
     monkeypatch.setattr(cache_folder, "CONSTANTS", constants)
@@ -162,20 +161,9 @@ from hybriddup.kernels.cache import FOLDER
 from hybriddup.kernels.text.lcs import lcs_one_word
 texts = np.array([1, 2, 4], np.uint64), np.arange(3, dtype=np.int32), 0, 3
 """
-IN_COMMON = f"""{BEGIN}
-in_common = lcs_one_word(*texts)
-print(json.dumps([str(Path(hybriddup.__file__).parent), str(FOLDER), int(in_common)]))
-"""
-WITHOUT_CACHE = f"""{BEGIN}
-print(FOLDER, lcs_one_word(*texts), len(lcs_one_word.signatures))
-"""
-WAITS = f"""{BEGIN}
-print(FOLDER, flush=True)
-input()
-print(lcs_one_word(*texts), flush=True)
-"""
-
-
+IN_COMMON = f"{BEGIN}print(json.dumps([str(Path(hybriddup.__file__).parent), str(FOLDER), int(lcs_one_word(*texts))]))"
+WITHOUT_CACHE = f"{BEGIN}print(FOLDER, lcs_one_word(*texts), len(lcs_one_word.signatures))"
+WAITS = f"{BEGIN}print(FOLDER, flush=True); input(); print(lcs_one_word(*texts), flush=True)"
 PLUGIN = """
 import numpy as np
 from hybriddup.kernels.cache import njit
@@ -189,15 +177,24 @@ print(ones(np.uint64(7)))
 """
 
 
+def environment_of(package: Path, **more: Path) -> dict[str, str]:
+    """The environment of a process that finds a package in a folder, and compiles its kernels."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    return inherited | {"PYTHONPATH": str(package)} | {name: str(value) for name, value in more.items()}
+
+
+def run_python(*arguments: str, folder: Path, package: Path, **more: Path) -> subprocess.CompletedProcess[str]:
+    """Run Python in a folder with such an environment."""
+    command, environment = [sys.executable, *arguments], environment_of(package, **more)
+    return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=True)
+
+
 def run_copy(folder: Path, kept_in: Path) -> tuple[Path, int]:
     """Call a compiled kernel of the package's copy in a folder; return where compiled kernels are kept, and the answer.
 
     The kernel is `lcs_one_word`, which calls `popcount` of another file: two texts have three characters in common.
     """
-    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(kept_in)}
-    environment.pop("NUMBA_DISABLE_JIT", None)
-    command = [sys.executable, "-c", IN_COMMON]
-    ran = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=True)
+    ran = run_python("-c", IN_COMMON, folder=folder, package=folder, NUMBA_CACHE_DIR=kept_in)
     package, kept, in_common = json.loads(ran.stdout)
     assert Path(package) == folder / "hybriddup"
     return Path(kept), in_common
@@ -210,7 +207,7 @@ def copied(tmp_path: Path) -> Path:
 
 
 def copy_package(folder: Path) -> Path:
-    shutil.copytree(PACKAGE, folder / "hybriddup", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, folder / "hybriddup", ignore=WITHOUT_CACHES)
     return folder
 
 
@@ -249,13 +246,11 @@ def test_copies_of_the_package_share_what_they_compile_and_the_folder_can_be_mov
 def test_kernels_of_plugins_are_kept_in_the_folder_of_this_version(tmp_path: Path) -> None:
     """They are compiled with the kernels of the package that they call."""
     (tmp_path / "plugin.py").write_text(PLUGIN, "utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    environment.pop("NUMBA_DISABLE_JIT", None)
-    command = [sys.executable, "plugin.py"]
+    kept_in = tmp_path / "cache"
     for _ in range(2):
-        ran = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+        ran = run_python("plugin.py", folder=tmp_path, package=PACKAGE.parent, NUMBA_CACHE_DIR=kept_in)
         assert ran.stdout == "3\n"
-    folder = tmp_path / "cache" / "hybriddup-kernels" / cache_folder.version_of_kernels()
+    folder = kept_in / "hybriddup-kernels" / cache_folder.version_of_kernels()
     assert len(list(folder.glob("plugins/*/__pycache__/plugin.ones-*.nbc"))) == 1
     assert not (tmp_path / "__pycache__").exists()
 
@@ -270,11 +265,7 @@ def test_without_a_folder_to_trust_kernels_are_compiled_in_memory(copied: Path, 
     else:
         (home / "hybriddup" / "kernels").mkdir(parents=True)
         (home / "hybriddup").chmod(0o777)
-    environment = os.environ | {"PYTHONPATH": str(copied), "XDG_CACHE_HOME": str(home), "HOME": str(home)}
-    for name in ("NUMBA_DISABLE_JIT", "NUMBA_CACHE_DIR"):
-        environment.pop(name, None)
-    command = [sys.executable, "-c", WITHOUT_CACHE]
-    ran = subprocess.run(command, env=environment, cwd=copied, capture_output=True, text=True, check=True)
+    ran = run_python("-c", WITHOUT_CACHE, folder=copied, package=copied, XDG_CACHE_HOME=home, HOME=home)
     assert ran.stdout == "None 3 1\n"
     assert re.fullmatch(rf"compiled kernels are not kept, because .*{home}.*NUMBA_CACHE_DIR.*\n", ran.stderr)
 
@@ -296,12 +287,9 @@ def test_every_kernel_is_compiled_by_the_decorator_that_can_do_without_a_cache()
 @pytest.mark.slow
 def test_one_process_at_a_time_compiles(copied: Path) -> None:
     """Another one waits until it has finished, or has ended; numba could mix up what two of them write."""
-    environment = {**os.environ, "PYTHONPATH": str(copied), "NUMBA_CACHE_DIR": str(copied / "cache")}
-    environment.pop("NUMBA_DISABLE_JIT", None)
+    environment = environment_of(copied, NUMBA_CACHE_DIR=copied / "cache")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", WAITS], env=environment, cwd=copied, text=True, **pipes) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
         file = Path(process.stdout.readline().strip()) / "text" / "lcs.py"
         answers: list[str] = []
         reading = Thread(target=lambda: answers.append(process.stdout.readline()))

@@ -1,7 +1,5 @@
 """Inner kernels are called by compiled code alone: from Python, a call would crash the process."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,12 +1,9 @@
 """Bits of a word against Python's whole numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import njit
 
 from hybriddup.kernels.popcount import differing_bits, lowest_bit, popcount
 from tests import reference
@@ -17,27 +14,14 @@ bits = st.integers(0, 63)
 words = st.one_of(st.integers(1, 2**64 - 1), bits.map(lambda bit: 2**64 - 2**bit), bits.map(lambda bit: 2**bit))
 
 
-@njit
-def call_popcount(word: np.uint64) -> np.uint64:
-    """Intrinsics can be called from compiled code only."""
-    return popcount(word)
-
-
-@njit
-def call_lowest_bit(word: np.uint64) -> np.uint64:
-    """Intrinsics can be called from compiled code only."""
-    return lowest_bit(word)
-
-
 @given(words | st.just(0))
-def test_ones_are_counted(word: int) -> None:
-    """As Python counts them."""
-    assert int(call_popcount(np.uint64(word))) == word.bit_count()
+def test_ones_are_counted_as_python_counts_them(word: int) -> None:
+    assert int(from_python(popcount)(np.uint64(word))) == word.bit_count()
 
 
 @given(words)
 def test_lowest_bit_is_the_first_that_is_one(word: int) -> None:
-    assert int(call_lowest_bit(np.uint64(word))) == next(bit for bit in range(64) if word >> bit & 1)
+    assert int(from_python(lowest_bit)(np.uint64(word))) == next(bit for bit in range(64) if word >> bit & 1)
 
 
 @pytest.mark.parametrize("words", [1, 2, 4])

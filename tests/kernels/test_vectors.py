@@ -1,31 +1,18 @@
 """Eight words at once against plain Python."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import njit
 
-from hybriddup.kernels.vectors import N_LANES, add_where, fetch_early, near_of_eight
+from hybriddup.kernels import vectors
+from hybriddup.kernels.vectors import N_LANES
 from tests import reference
 from tests.builders import clustered_numbers, words_of
+from tests.inner_kernels import from_python
 
+add_where, fetch_early, near_of = map(from_python, (vectors.add_where, vectors.fetch_early, vectors.near_of_eight))
 seeds = st.integers(0, 2**32)
-
-
-@njit
-def first_after_fetching(words: np.ndarray, place: np.uint64) -> np.uint64:
-    """Intrinsics can be called from compiled code only."""
-    fetch_early(words, place)
-    return words[0]
-
-
-@njit
-def near_of(words, place, mask, shortest, more, fingerprints, first, step, one, other, limit):  # type: ignore[no-untyped-def]
-    """Intrinsics can be called from compiled code only."""
-    return near_of_eight(words, place, mask, shortest, more, fingerprints, first, step, one, other, limit)
 
 
 @pytest.mark.parametrize("class_bits", [0, 3, 8, 32])
@@ -64,37 +51,25 @@ def test_limits_are_unsigned(limit: int) -> None:
 def test_fetching_early_changes_nothing(place: int) -> None:
     """Not even far past the end, which the machine ignores."""
     words = np.arange(5, 13, dtype=np.uint64)
-    assert int(first_after_fetching(words, np.uint64(place))) == 5
+    fetch_early(words, np.uint64(place))
     assert words.tolist() == list(range(5, 13))
-
-
-@njit
-def call_add_where(sums: np.ndarray, start: int, word: np.uint64, weight: np.int16) -> None:
-    """Intrinsics can be called from compiled code only."""
-    add_where(sums, np.uint64(start), word, weight)
-
-
-def added(sums: list[int], start: int, word: int, weight: int) -> list[int]:
-    """The sums after one call."""
-    array = np.array(sums, np.int16)
-    call_add_where(array, start, np.uint64(word), np.int16(weight))
-    return array.tolist()
 
 
 words = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**63, 2**64 - 1]))
 
 
-@given(word=words, weight=st.integers(-300, 32767), start=st.sampled_from([0, 64, 128]), seed=st.integers(0, 2**32))
+@given(word=words, weight=st.integers(-300, 32767), start=st.sampled_from([0, 64, 128]), seed=seeds)
 def test_weight_is_added_where_the_word_has_a_one(word: int, weight: int, start: int, seed: int) -> None:
-    sums = np.random.default_rng(seed).integers(-500, 1, 192).tolist()
-    expected = list(sums)
+    sums = np.random.default_rng(seed).integers(-500, 1, 192, np.int16)
+    expected = sums.tolist()
     for bit in range(64):
         expected[start + bit] += weight * (word >> bit & 1)
-    assert added(sums, start, word, weight) == expected
+    add_where(sums, np.uint64(start), np.uint64(word), np.int16(weight))
+    assert sums.tolist() == expected
 
 
 def test_sums_need_not_begin_where_vectors_do() -> None:
     whole = np.zeros(64 * 2 + 7, np.int16)
     for shift in range(7):
-        call_add_where(whole[shift : shift + 64], 0, np.uint64(2**64 - 1), np.int16(1))
+        add_where(whole[shift : shift + 64], np.uint64(0), np.uint64(2**64 - 1), np.int16(1))
     assert whole.tolist() == [min(i + 1, 7, max(70 - i, 0)) for i in range(len(whole))]

@@ -1,7 +1,5 @@
 """Posts that are deduplicated against another corpus: its posts are keepers, and never removed."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any
@@ -53,9 +51,8 @@ def old_and_new(seed: int) -> tuple[list[str], list[str]]:
 def test_the_new_posts_of_a_run_over_both_are_decided_alike(blocks: str, keep: str) -> None:
     old, new = old_and_new(7)
     config = {"blocks": {"use": blocks}, "keep": keep}
-    order = {"first": range(len(new)), "last": range(len(new))[::-1]}.get(keep) or sorted(
-        range(len(new)), key=lambda row: -len(new[row])
-    )
+    keys = {"first": lambda row: row, "last": lambda row: -row, "longest": lambda row: -len(new[row])}
+    order = sorted(range(len(new)), key=keys[keep])
     both = hybriddup.dedupe([*old, *(new[row] for row in order)], config={**config, "keep": "first"})
     assert both.kept[: len(old)] == list(range(len(old)))
     result = hybriddup.dedupe(new, config=config, against=old)

@@ -1,40 +1,37 @@
 """The audit: an estimate of what stage 1 missed, from a sample of the kept posts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 import hybriddup
 from hybriddup.data.records import Bools, CandidatePairs, VerifiedPairs
 from hybriddup.kernels.search.pair_limits import TextColumns, text_columns
-from hybriddup.run.audit import (
-    CHARACTERS_PER_PAIR,
-    MAX_PAIRS,
-    WIDER_BY,
-    Estimate,
-    Stratum,
-    estimate_recall,
-    parts_of_sample,
-    recall_of,
-    widened,
-)
+from hybriddup.run import audit
+from hybriddup.run.audit import Estimate, Stratum
 from hybriddup.steps.deciding.contest import Verify
 from tests.builders import make_limits, words_of
 from tests.posts import load_sample
 
 
 def accept_all(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-    """A verifier that finds every candidate a match."""
     ones, zeros = np.ones(len(pairs)), np.zeros(len(pairs), np.int32)
     verified = VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, ones, ones, zeros, zeros)
     return ones.astype(np.bool_), verified
 
 
 def refuse_all(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-    """A verifier that finds no match."""
     none = np.zeros(len(pairs), np.bool_)
     return none, accept_all(pairs)[1].take(none)
+
+
+def refuse_and_count(asked: list[int]) -> Verify:
+    """`refuse_all`, which notes how many pairs it was given each time."""
+
+    def count(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
+        asked.append(len(pairs))
+        return refuse_all(pairs)
+
+    return count
 
 
 def columns_of(numbers: list[int], words: int) -> TextColumns:
@@ -44,14 +41,11 @@ def columns_of(numbers: list[int], words: int) -> TextColumns:
 
 
 def estimate_all(
-    columns: TextColumns,
-    n_removed: int,
-    verify: Verify,
-    sample: int,
-    workers: int = 1,
+    columns: TextColumns, n_removed: int, verify: Verify, sample: int, workers: int = 1
 ) -> Estimate | None:
     """The estimate where all of these texts were kept."""
-    return estimate_recall(columns, np.arange(len(columns.bits)), n_removed, verify, sample=sample, workers=workers)
+    of_texts = audit.Audit(columns, np.arange(len(columns.bits)), n_removed, lambda _: verify, sample)
+    return of_texts.estimate(verify, workers)
 
 
 def kept_with_missed(n: int, n_missed: int) -> TextColumns:
@@ -86,12 +80,11 @@ def test_recall_is_removed_among_removed_and_missed(
 @pytest.mark.parametrize("workers", [1, 2])
 def test_sample_estimates_the_whole_within_its_margin(workers: int) -> None:
     estimate = estimate_all(kept_with_missed(2000, 200), 200, accept_all, sample=400, workers=workers)
-    assert estimate is not None
     assert abs(estimate.share - 0.5) <= estimate.margin < 0.1
 
 
 def test_margin_stays_honest_when_nothing_is_found_in_a_sample() -> None:
-    estimate = recall_of(100_000, [Stratum(1_000_000, 0, 3000)])
+    estimate = audit.recall_of(100_000, [Stratum(1_000_000, 0, 3000)])
     assert estimate.share == 1.0
     assert 0.005 < estimate.margin < 0.03
 
@@ -99,29 +92,30 @@ def test_margin_stays_honest_when_nothing_is_found_in_a_sample() -> None:
 def test_posts_with_common_keys_are_in_the_sample() -> None:
     kept, has_common = np.arange(0, 20_000, 2), np.zeros(20_000, np.bool_)
     has_common[[40, 4000, 14_000]] = True
-    (common, n_common), (others, n_others) = parts_of_sample(kept, has_common, 3000)
+    (common, n_common), (others, n_others) = audit.parts_of_sample(kept, has_common, 3000)
     assert (common.tolist(), n_common, len(others), n_others) == ([40, 4000, 14_000], 3, 9997, 2997)
     has_common[:8000] = True
-    [(part, n)] = parts_of_sample(kept, has_common, 3000)
+    [(part, n)] = audit.parts_of_sample(kept, has_common, 3000)
     assert (n, part[:4001].tolist()) == (3000, [*range(0, 8000, 2), 14_000])
-    assert [(part.tolist(), n) for part, n in parts_of_sample(kept, None, 10)] == [(kept.tolist(), 10)]
+    assert [(part.tolist(), n) for part, n in audit.parts_of_sample(kept, None, 10)] == [(kept.tolist(), 10)]
 
 
 def test_strata_are_weighed_by_what_they_represent() -> None:
-    estimate, exact = (recall_of(150, [Stratum(1000, n // 10, n), Stratum(100, 50, 100)]) for n in (200, 1000))
+    estimate, exact = (audit.recall_of(150, [Stratum(1000, n // 10, n), Stratum(100, 50, 100)]) for n in (200, 1000))
     assert estimate.share == exact.share == 0.5
     assert estimate.margin > exact.margin == 0.0
 
 
 def test_limits_are_widened_where_near_repeats_are_looked_for() -> None:
     limits = np.array([-1, 3, 63], np.int32)
-    assert widened(limits, 128).tolist() == [-1, 48, 63 + WIDER_BY]
-    assert widened(limits, 64).tolist() == [-1, 24, 64]
+    assert audit.widened(limits, 128).tolist() == [-1, 48, 63 + audit.WIDER_BY]
+    assert audit.widened(limits, 64).tolist() == [-1, 24, 64]
 
 
 def test_only_kept_posts_are_compared() -> None:
     columns, kept = columns_of([5, 5, 2**100 - 1, 2**100 - 1], 2), np.array([0, 3])
-    assert estimate_recall(columns, kept, 2, accept_all, sample=10, workers=1) == (1.0, 0.0)
+    of_kept = audit.Audit(columns, kept, 2, lambda _: accept_all, sample=10)
+    assert of_kept.estimate(accept_all, workers=1) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("distance", [3, 8, 16])
@@ -142,16 +136,9 @@ def test_limit_that_is_too_narrow_is_seen(distance: int) -> None:
 def test_sample_shrinks_where_many_pairs_come_up() -> None:
     rng = np.random.default_rng(5)
     numbers = [int(number) for number in rng.integers(0, 2**20, 3000)]
-    crowd = columns_of(numbers, 2)
-    asked = []
-
-    def count(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-        asked.append(len(pairs))
-        return refuse_all(pairs)
-
-    estimate = estimate_all(crowd, 100, count, sample=3000)
-    assert estimate is not None
-    assert sum(asked) < 2 * MAX_PAIRS
+    asked = list[int]()
+    estimate = estimate_all(columns_of(numbers, 2), 100, refuse_and_count(asked), sample=3000)
+    assert sum(asked) < 2 * audit.MAX_PAIRS
     assert estimate.margin > 0.0
 
 
@@ -159,15 +146,9 @@ def test_fewer_posts_are_audited_if_they_are_long() -> None:
     rng = np.random.default_rng(6)
     numbers, length = [int(number) for number in rng.integers(0, 2**20, 100)], 100_000
     limits = make_limits(len(numbers), max_hamming_distances=36, lengths=length)
-    asked = []
-
-    def count(pairs: CandidatePairs) -> tuple[Bools, VerifiedPairs]:
-        asked.append(len(pairs))
-        return refuse_all(pairs)
-
-    estimate = estimate_all(text_columns(words_of(numbers, 2), limits), 100, count, sample=100)
-    assert estimate is not None
-    assert sum(asked) * 2 * length < 2 * MAX_PAIRS * CHARACTERS_PER_PAIR
+    columns, asked = text_columns(words_of(numbers, 2), limits), list[int]()
+    estimate = estimate_all(columns, 100, refuse_and_count(asked), sample=100)
+    assert sum(asked) * 2 * length < 2 * audit.MAX_PAIRS * audit.CHARACTERS_PER_PAIR
     assert estimate.margin > 0.0
 
 
@@ -201,8 +182,6 @@ def test_misses_among_posts_with_a_common_key_are_seen() -> None:
     def estimate(sample: int) -> tuple[int, float, float]:
         result = hybriddup.dedupe(posts, config={**config, "audit": {"sample": sample}})
         summary = result.summary
-        assert summary.estimated_stage1_recall is not None
-        assert summary.estimated_stage1_recall_margin is not None
         return len(result.removed), summary.estimated_stage1_recall, summary.estimated_stage1_recall_margin
 
     n_removed, recall, _ = estimate(100_000)

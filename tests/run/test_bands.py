@@ -1,7 +1,5 @@
 """Length bands: which one judges a pair, what its limits are, and who can be near at all."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.config.load import open_session
-from hybriddup.data.records import CandidatePairs, PairLimits
+from hybriddup.data.records import PairLimits
 from hybriddup.run.bands import Bands, can_be_near
 from hybriddup.run.components import Components
 from hybriddup.steps.verifiers import VerifierContext
@@ -18,7 +16,6 @@ from tests.builders import make_limits, make_pairs
 
 
 def make_bands(config: Any) -> tuple[Bands, Components]:
-    """The bands of a configuration, with the components of a run."""
     settings, manager = open_session(config, entry_points=False)
     components = Components.create(settings, manager.registry, workers=1)
     return components.bands, components
@@ -68,17 +65,19 @@ def test_shares_in_common_are_those_of_the_verifiers(verifier: dict[str, Any], s
     assert bands.least_in_common().T.tolist() == [pytest.approx(shares)]
 
 
+def prepared(components: Components, texts: list[str], workers: int = 1) -> VerifierContext:
+    context = VerifierContext(texts, components.fingerprinter.tokenizer, 128, workers)
+    components.plan.prepare(context)
+    return context
+
+
 def verify(config: Any, texts: list[str]) -> list[tuple[int, int, float, int]]:
     """The accepted pairs of the texts, with threshold and band, when every pair is a candidate."""
     bands, components = make_bands(config)
-    context = VerifierContext(texts, components.fingerprinter.tokenizer, 128, 1)
-    components.plan.prepare(context)
     pairs = make_pairs([(a, b) for b in range(len(texts)) for a in range(b)])
-    accepted, verified = bands.verify(pairs, context)
-    assert [verified.earlier.tolist(), verified.later.tolist()] == [
-        pairs.take(accepted).earlier.tolist(),
-        pairs.take(accepted).later.tolist(),
-    ]
+    accepted, verified = bands.verify(pairs, prepared(components, texts))
+    chosen = pairs.take(accepted)
+    assert (verified.earlier.tolist(), verified.later.tolist()) == (chosen.earlier.tolist(), chosen.later.tolist())
     columns = (verified.earlier, verified.later, verified.thresholds, verified.length_bands)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
@@ -101,10 +100,7 @@ def test_pair_is_judged_by_the_band_of_its_shorter_text(texts: list[str], accept
 
 def test_no_pairs_are_verified_to_none() -> None:
     bands, components = make_bands(THREE_BANDS)
-    context = VerifierContext([], components.fingerprinter.tokenizer, 128, 1)
-    components.plan.prepare(context)
-    none = CandidatePairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32))
-    assert tuple(map(len, bands.verify(none, context))) == (0, 0)
+    assert tuple(map(len, bands.verify(make_pairs([]), prepared(components, [])))) == (0, 0)
 
 
 @given(
@@ -125,7 +121,6 @@ def test_who_can_be_near_equals_trying_every_partner(lengths: list[int], bands: 
 
 
 def is_allowed(limits: PairLimits, length: int, other: int) -> bool:
-    """Whether a pair of texts of these lengths could be near."""
     shorter = limits.lengths.tolist().index(min(length, other))
     return bool(
         limits.max_hamming_distances[shorter] >= 0 and max(length, other) <= limits.max_partner_lengths[shorter]
@@ -147,7 +142,7 @@ def test_limits_by_length_are_those_of_the_texts(lengths: list[int]) -> None:
     bands, _ = make_bands(THREE_BANDS)
     texts = np.array(lengths, np.int32)
     limits, ranks = bands.limits_by_length(texts)
-    for looked_up, asked in zip(limits.take(ranks), bands.limits_of(texts), strict=True):
+    for looked_up, asked in zip((column[ranks] for column in limits), bands.limits_of(texts), strict=True):
         assert looked_up.tolist() == asked.tolist()
     assert can_be_near(limits)[ranks].tolist() == can_be_near(bands.limits_of(texts)).tolist()
 
@@ -158,9 +153,7 @@ def test_guards_keep_the_same_pairs_apart_in_parts() -> None:
     pairs = make_pairs([(earlier, later) for later in range(90) for earlier in range(later)] + [(7, 7), (7, 8)])
     found = []
     for workers in (1, 2, 3):  # more than one worker: in parts of at least 1,024 pairs
-        context = VerifierContext(texts, components.fingerprinter.tokenizer, 128, workers)
-        components.plan.prepare(context)
-        accepted, verified = bands.verify(pairs, context)
+        accepted, verified = bands.verify(pairs, prepared(components, texts, workers))
         found.append((accepted.tolist(), verified.scores.tolist(), verified.later.tolist()))
     assert found[0] == found[1] == found[2]
     assert found[0][2] == [7]

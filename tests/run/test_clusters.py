@@ -1,8 +1,7 @@
 """Clusters of a result: by keeper, and by chains of verified pairs."""
 
-from __future__ import annotations
-
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,34 +36,26 @@ def decided(draw: st.DrawFn) -> Result:
     return result_of(n_rows, {row: found[0] for row, found in decisions.keepers.items()}, sorted(matches))
 
 
-def test_no_rows_have_no_clusters() -> None:
-    result = result_of(0, {}, [])
-    assert result.clusters() == result.clusters(connected=True) == []
-
-
-def test_keeper_comes_first_though_it_is_the_last_row() -> None:
-    result = result_of(6, {1: 4, 0: 4, 2: 3}, [(0, 4), (1, 4), (2, 3)])
-    assert result.clusters() == [[3, 2], [4, 0, 1]]
-    assert result.clusters(connected=True) == [[3, 2], [4, 0, 1]]
-
-
-def test_chain_is_one_component_with_both_kept_rows_first() -> None:
-    result = result_of(4, {1: 0}, [(0, 1), (1, 2)])
-    assert result.clusters() == [[0, 1]]
-    assert result.clusters(connected=True) == [[0, 2, 1]]
-
-
-def test_exact_repeats_are_linked_without_a_verified_pair() -> None:
-    assert result_of(3, {2: 0}, []).clusters(connected=True) == [[0, 2]]
+@pytest.mark.parametrize(
+    ("result", "clusters", "connected"),
+    [
+        (result_of(0, {}, []), [], []),
+        (result_of(6, {1: 4, 0: 4, 2: 3}, [(0, 4), (1, 4), (2, 3)]), [[3, 2], [4, 0, 1]], [[3, 2], [4, 0, 1]]),
+        (result_of(4, {1: 0}, [(0, 1), (1, 2)]), [[0, 1]], [[0, 2, 1]]),
+        (result_of(3, {2: 0}, []), [[0, 2]], [[0, 2]]),
+    ],
+    ids=["no rows", "a keeper after its copies", "a chain with two kept rows", "exact repeats, which are not verified"],
+)
+def test_kept_rows_come_first(result: Result, clusters: list[list[int]], connected: list[list[int]]) -> None:
+    assert (result.clusters(), result.clusters(connected=True)) == (clusters, connected)
 
 
 @given(decided())
 @examples(80)
 def test_keeper_clusters_partition_the_removed_rows(result: Result) -> None:
     clusters = result.clusters()
-    assert {row: cluster[0] for cluster in clusters for row in cluster[1:]} == {
-        removed.row: removed.keeper_row for removed in result.removed
-    }
+    keepers = {removed.row: removed.keeper_row for removed in result.removed}
+    assert {row: cluster[0] for cluster in clusters for row in cluster[1:]} == keepers
     assert sum(len(cluster) - 1 for cluster in clusters) == len(result.removed)
     assert {cluster[0] for cluster in clusters} <= set(result.kept)
 

@@ -1,7 +1,5 @@
 """Keep policies change the order of deciding: by place, by length, by the value of a field."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -28,7 +26,6 @@ API_DATES = ["Wed Jan 07 13:00:00 +0800 2026", "Thu Jan 08 13:00:00 +0800 2026",
 
 
 def order(policy: Any, texts: list[str] | None = None, **values: list[Any]) -> list[int]:
-    """The order in which posts are decided."""
     texts = texts if texts is not None else ["x"] * len(next(iter(values.values())))
     rows = np.arange(3, 3 + len(texts), dtype=np.int64)
     corpus = Corpus(texts, list(rows), rows, {"likes": [], **values})
@@ -38,7 +35,6 @@ def order(policy: Any, texts: list[str] | None = None, **values: list[Any]) -> l
 
 
 def by_value(values: list[Any]) -> list[int]:
-    """The order by the values of a field."""
     return order(KeepHighest(highest="likes"), likes=values)
 
 
@@ -108,9 +104,8 @@ def test_order_by_value_equals_its_plain_twin(values: list[float | None]) -> Non
     ("values", "held"), [([1, {}, 2], "dict and int"), ([np.array([1, 2]), np.array([1, 3])], "ndarray")]
 )
 def test_values_that_cannot_be_ordered_are_an_error(values: list[Any], held: str) -> None:
-    with pytest.raises(
-        InputError, match=rf"keep: \{{highest: likes\}} needs values .* holds {held} \(first at row 3\)"
-    ):
+    message = rf"keep: \{{highest: likes\}} needs values .* holds {held} \(first at row 3\)"
+    with pytest.raises(InputError, match=message):
         by_value(values)
 
 
@@ -149,7 +144,7 @@ def test_rules_that_mean_nothing_are_errors(keep: Any, message: str) -> None:
         hybriddup.dedupe(FAMILY, config={"keep": keep})
 
 
-@pytest.mark.parametrize("keep", ["last", "longest"])
-def test_policy_settles_exact_repeats_too(keep: str) -> None:
+@pytest.mark.parametrize(("keep", "kept"), [("last", 2), ("longest", 1)])
+def test_policy_settles_exact_repeats_too(keep: str, kept: int) -> None:
     posts = ["今天天气真好，出门走走吧", "今天天气真好，出门走走吧 http://t.cn/abc", "今天天气真好，出门走走吧 "]
-    assert hybriddup.dedupe(posts, config={"keep": keep}).kept == [{"last": 2, "longest": 1}[keep]]
+    assert hybriddup.dedupe(posts, config={"keep": keep}).kept == [kept]

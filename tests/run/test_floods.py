@@ -1,7 +1,5 @@
 """Floods: a text that is posted again and again, each time with an end of its own. What is common is what repeats."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -12,21 +10,9 @@ from tests.posts import generated_posts, load_sample
 
 BODY = "we have finally painted the old boat, it took three weekends and two arguments"
 WORDS = [
-    "copper",
-    "violin",
-    "pepper",
-    "marble",
-    "timber",
-    "velvet",
-    "window",
-    "market",
-    "tunnel",
-    "ribbon",
-    "anchor",
-    "candle",
-    "rocket",
-    "lantern",
-]
+    "copper", "violin", "pepper", "marble", "timber", "velvet", "window", "market", "tunnel", "ribbon", "anchor",
+    "candle", "rocket", "lantern",
+]  # fmt: skip
 EDIT = {"verifier": {"use": "edit", "threshold": 0.7}, "max_hamming_distance": 48}
 BY_TEXT: dict[str, Any] = {"normalizer": {"use": "none"}, "compare": "all", "must_agree": [], "lengths": [EDIT]}
 """One rule about the whole text, so that its ends are not left out beforehand."""

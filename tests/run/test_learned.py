@@ -1,7 +1,5 @@
 """The learned recipe: one file by which runs and windows learn nothing anew."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +56,6 @@ def test_the_id_follows_what_was_learned_not_the_file(recipe: Path, tmp_path: Pa
 
 def test_the_recipe_of_a_run_can_be_kept(recipe: Path, tmp_path: Path) -> None:
     result, path = hybriddup.dedupe(POSTS), tmp_path / "of_run.npz"
-    assert result.recipe is not None
     result.recipe.save(path)
     assert load_recipe(path).id == load_recipe(recipe).id
     assert sorted(tmp_path.iterdir()) == [path, recipe]

@@ -1,7 +1,5 @@
 """Near misses: what lower thresholds would have removed, nearest first."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from itertools import combinations
 from typing import Any
@@ -60,10 +58,8 @@ def test_combined_verifiers_miss_by_the_one_that_refuses_most() -> None:
 
 def test_scores_under_a_threshold_below_a_tenth_end_at_zero() -> None:
     texts = ["abcdefgh", "ijklmnop", "abqrstuv"]
-    result = hybriddup.dedupe(texts, config=plain({"use": "edit", "threshold": 0.05}))
-    assert [(miss.earlier_row, miss.row, miss.score, miss.threshold) for miss in result.near_misses()] == [
-        (0, 1, 0, 0.05)
-    ]
+    (miss,) = hybriddup.dedupe(texts, config=plain({"use": "edit", "threshold": 0.05})).near_misses()
+    assert (miss.earlier_row, miss.row, miss.score, miss.threshold) == (0, 1, 0, 0.05)
 
 
 def test_near_misses_are_judged_by_what_the_run_learned() -> None:

@@ -1,7 +1,5 @@
 """What a run has to say besides its counts, such as when another configuration would suit the lengths of its texts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -21,11 +19,7 @@ CHATTER = [f"在吗在吗{i}" for i in range(FEWEST_TEXTS)]
 @pytest.mark.parametrize(
     ("config", "length", "message"),
     [
-        (
-            "articles",
-            150,
-            "half of the texts have at most 150 characters, and only equal texts of this length are",
-        ),
+        ("articles", 150, "half of the texts have at most 150 characters, and only equal texts of this length are"),
         ("articles", 2000, ""),
         ("weibo", 2000, "half of the texts have more than 2,000 characters; the verifier post judges short ones"),
         ("weibo", 140, ""),

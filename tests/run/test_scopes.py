@@ -1,7 +1,5 @@
 """``per``: a post repeats only posts with the same value of a field, as if those of each value were all."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any
@@ -35,9 +33,8 @@ USERS = [{"id": "ann"}, {"id": "bo"}, {"id": 7}, {"id": "7"}, {"id": None}, {}]
 def some_posts(seed: int) -> list[dict[str, Any]]:
     """Posts of a few users, some of no user, many repeating one of the same or another user."""
     chosen = random.Random(seed)  # noqa: S311
-    texts = (
-        generated_posts(seed, 500) + [record["text"] for record in load_sample("posts.jsonl")] + [" ", "@a", "@b"] * 9
-    )
+    sample = [record["text"] for record in load_sample("posts.jsonl")]
+    texts = [*generated_posts(seed, 500), *sample, *[" ", "@a", "@b"] * 9]
     return [{"text": text, "user": chosen.choice(USERS), "likes": chosen.randrange(5)} for text in texts]
 
 
@@ -72,10 +69,8 @@ def test_the_summary_says_within_what_repeats_are_looked_for() -> None:
     posts = [{"text": "a", "by": "ann"}, {"text": "a", "by": "bo"}, {"text": "a"}, {"text": "a", "by": ""}]
     result = hybriddup.dedupe(posts, per="by")
     assert result.kept == [0, 1, 2]
-    assert (
-        "repeats are looked for within each of the 2 values of 'by'; the 2 posts without one are looked at together."
-        in result.summary.notes
-    )
+    note = "repeats are looked for within each of the 2 values of 'by'; the 2 posts without one are looked at together."
+    assert note in result.summary.notes
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Progress away from a terminal."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,9 +1,5 @@
 """What is kept of several repeats: no post, some copies, or one within a time."""
 
-from __future__ import annotations
-
-import json
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +7,7 @@ import numpy as np
 import pytest
 
 import hybriddup
+from tests.posts import load_sample
 
 A, NEAR_A, B, C = (
     "你妈妈喊你回家吃饭哦，回家罗回家罗",
@@ -19,11 +16,9 @@ A, NEAR_A, B, C = (
     "just finished the last chapter and I am not okay",
 )
 DAY = 86400
-SAMPLES = Path(__file__).parents[1] / "samples" / "posts.jsonl"
 
 
 def rows(result: hybriddup.Result) -> tuple[list[int], list[int]]:
-    """The kept and the removed rows."""
     return result.kept, [post.row for post in result.removed]
 
 
@@ -66,33 +61,23 @@ def test_other_posts_are_repeated_within_the_time_too() -> None:
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 @pytest.mark.parametrize("per", [None, "user"])
-def test_a_run_within_a_time_decides_as_a_window_with_that_horizon(seed: int, per: str | None) -> None:
-    rng = np.random.default_rng(seed)
-    texts = [json.loads(line)["text"] for line in SAMPLES.read_text("utf-8").splitlines()][:120]
+def test_a_run_within_a_time_decides_as_a_window_with_that_horizon(seed: int, per: str | None, tmp_path: Path) -> None:
+    rng, path = np.random.default_rng(seed), tmp_path / "recipe.npz"
+    texts = [post["text"] for post in load_sample("posts.jsonl")][:120]
     often = [*texts, *texts[:8] * 12]
     posts = [
-        {
-            "id": n,
-            "text": str(rng.choice(often)),
-            "created_at": at,
-            "user": str(rng.choice(["a", "b"])),
-        }
+        {"id": n, "text": str(rng.choice(often)), "created_at": at, "user": str(rng.choice(["a", "b"]))}
         for n, at in enumerate(sorted(rng.integers(400, size=500).tolist()))
     ]
-    recipe = hybriddup.learn(texts)
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "recipe.npz"
-        recipe.save(path)
-        config = {"recipe": str(path), "audit": {"sample": 0}}
-        result = hybriddup.dedupe(posts, config=config | {"within": "60s"}, per=per)
-        found = {post.id: (post.duplicate_of, post.reason, post.score) for post in result.removed}
-        expected = {}
-        for user in "ab" if per else [""]:
-            some = [post for post in posts if user in post["user"]]
-            with hybriddup.Window.open(None, config, horizon=60, time="event", max_step=1000) as window:
-                decisions = [window.add(post) for post in some]
-            for one in decisions:
+    hybriddup.learn(texts, path)
+    config = {"recipe": str(path), "audit": {"sample": 0}}
+    result = hybriddup.dedupe(posts, config=config | {"within": "60s"}, per=per)
+    found = {post.id: (post.duplicate_of, post.reason, post.score) for post in result.removed}
+    expected = {}
+    for user in "ab" if per else [""]:
+        some = [post for post in posts if user in post["user"]]
+        with hybriddup.Window.open(None, config, horizon=60, time="event", max_step=1000) as window:
+            for one in map(window.add, some):
                 if one.evidence is not None:
                     expected[one.id] = (one.duplicate_of, one.evidence.reason, one.evidence.score)
     assert len(found) > 50
@@ -109,11 +94,7 @@ def test_any_number_of_workers_keeps_the_same_within_a_time() -> None:
 @pytest.mark.parametrize(
     ("config", "posts", "message"),
     [
-        (
-            {"within": "7d"},
-            [{"text": A}],
-            "in the field 'created_at' of every post; 1 have none, first row 0",
-        ),
+        ({"within": "7d"}, [{"text": A}], "in the field 'created_at' of every post; 1 have none, first row 0"),
         ({"within": "7d"}, [A], "needs a time"),
         ({"within": "7 weeks"}, [A], "within must"),
         ({"within": "7d", "keep": "last"}, [A], "within needs keep: first"),

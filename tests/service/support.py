@@ -37,17 +37,14 @@ def make_service(
     time_of: TimeOf = "arrival",
     authors: str | None = None,
 ) -> Service:
-    """Return a service over a window in memory."""
     opener = open_window or (lambda: Window.open(None, authors=authors, workers=1))
     return Service(opener, limits or Limits(), time_of, authors=authors)
 
 
 @asynccontextmanager
 async def running(service: Service, **options: Any) -> AsyncIterator[httpx.AsyncClient]:
-    """Yield a client of a service in this process, once the window is open."""
     app = create_app(service, **options)
     service.start(lambda _: None, lambda: None)
-    assert service.opening is not None
     await service.opening
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     try:
@@ -69,15 +66,15 @@ def ask(
     return asyncio.run(whole())
 
 
+async def send_all(client: httpx.AsyncClient, *requests: tuple[str, str, Any]) -> list[httpx.Response]:
+    """Return the answers to requests, one after another: the method, the address, and what is sent as JSON."""
+    return [await client.request(method, address, json=body) for method, address, body in requests]
+
+
 def answers_to(
     *requests: tuple[str, str, Any], of: Service | Limits | None = None, **options: Any
 ) -> list[httpx.Response]:
-    """Return the answers to requests, one after another: the method, the address, and what is sent as JSON."""
-
-    async def talk(client: httpx.AsyncClient) -> list[httpx.Response]:
-        return [await client.request(method, address, json=body) for method, address, body in requests]
-
-    return ask(talk, of, **options)
+    return ask(lambda client: send_all(client, *requests), of, **options)
 
 
 def refused(answer: httpx.Response) -> tuple[int, str]:
@@ -140,7 +137,6 @@ def serving(
         text=True,
         preexec_fn=begin,
     )
-    assert process.stderr is not None
     try:
         address = line_with(process, "listening on ").split()[-1]
         if is_awaited:
@@ -154,7 +150,6 @@ def serving(
 
 def line_with(process: subprocess.Popen[str], beginning: str) -> str:
     """Return the next line of standard error with this beginning."""
-    assert process.stderr is not None
     said = []
     for line in process.stderr:
         if line.startswith(beginning):

@@ -37,13 +37,11 @@ def client(served: Served) -> Iterator[socket.socket]:
 
 
 def connect(served: Served) -> socket.socket:
-    """Return a new connection."""
     parts = urlsplit(served.address)
     return socket.create_connection((parts.hostname, parts.port), timeout=30)
 
 
 def rest(client: socket.socket) -> bytes:
-    """Return all data until the server closes the connection."""
     parts = []
     with suppress(ConnectionResetError):
         while part := client.recv(2**16):
@@ -52,7 +50,6 @@ def rest(client: socket.socket) -> bytes:
 
 
 def refused(answer: bytes) -> tuple[int, str]:
-    """Return status and kind of an error, which must have its shape."""
     head, _, body = answer.partition(b"\r\n\r\n")
     problem = json.loads(body)
     assert set(problem) == SHAPE
@@ -85,10 +82,7 @@ def test_a_body_that_is_refused_does_not_disturb_the_next_request(client: socket
     assert re.findall(rb"HTTP/1.1 (\d+)", rest(client)) == [b"415", b"415", b"200"]
 
 
-@pytest.mark.parametrize(
-    "data",
-    [b"\x16\x03\x01\x02\x00\x01\x00\x01", b"CONNECT a:1 HTTP/1.1\r\n\r\n", b"GET\r\n\r\n"],
-)
+@pytest.mark.parametrize("data", [b"\x16\x03\x01\x02\x00\x01\x00\x01", b"CONNECT a:1 HTTP/1.1\r\n\r\n", b"GET\r\n\r\n"])
 def test_invalid_http_is_refused(client: socket.socket, data: bytes) -> None:
     client.sendall(data)
     assert rest(client).startswith(b"HTTP/1.1 400")

@@ -46,7 +46,6 @@ def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def answers(served: Served) -> list[str]:
-    """Return what is decided of posts."""
     posted = httpx.post(f"{served.address}/v1/posts", json=POSTS, timeout=60).raise_for_status()
     return [answer["decision"] for answer in posted.json()]
 

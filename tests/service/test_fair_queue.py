@@ -23,12 +23,10 @@ REQUESTS = st.lists(
 
 
 def waiting(client: str, lengths: list[int]) -> Waiting:
-    """Return a request of texts with these lengths."""
     return Waiting([Post("a" * length) for length in lengths], client, Future())  # type: ignore[arg-type]
 
 
 def take_all(queue: FairQueue, most_cost: float) -> list[list[Part]]:
-    """Return all batches."""
     return list(iter(lambda: queue.take(most_cost), []))
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import resource
-import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.service.support import SHAPE, Served, serving
+from tests.window.stores import check_file, mounted
 
 FILLER = "x" * 5000
 """Text of a post, besides its number: many characters, which are fast to decide."""
@@ -19,53 +20,49 @@ FILLER = "x" * 5000
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of a few megabytes, where this process may make one."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    try:
-        made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], capture_output=True)  # noqa: S607
-    except FileNotFoundError:
-        pytest.skip("there is no program mount")
-    if made.returncode:
-        pytest.skip("this process may not mount a file system")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)  # noqa: S607
+    with mounted(folder, "4m"):
+        yield folder
 
 
 def send(client: httpx.Client, first: int, n: int = 20) -> httpx.Response:
-    """Send some posts whose ids and texts come from their numbers."""
     posts = [{"id": number, "text": f"{number} {number * 7919} {FILLER}"} for number in range(first, first + n)]
     return client.post("/v1/posts", json=posts)
 
 
 def send_until_refused(client: httpx.Client) -> tuple[int, httpx.Response]:
     """Return how many posts were acknowledged, and the answer that refused more."""
-    for first in range(0, 100_000, 20):
-        if (answer := send(client, first)).status_code != 200:
-            return first, answer
-    raise AssertionError("the disk was never full")
+    return next((n, answer) for n in range(0, 100_000, 20) if (answer := send(client, n)).status_code != 200)
 
 
 def wait_until_ready(client: httpx.Client) -> None:
-    """Wait until posts can be written."""
     while client.get("/readyz").status_code != 200:
         time.sleep(0.05)
 
 
+@contextmanager
+def service(store: Path) -> Iterator[tuple[Served, httpx.Client]]:
+    """A server whose limits a test can change, and a client."""
+    with serving(store, is_forked=False) as served, httpx.Client(base_url=served.address, timeout=60) as client:
+        yield served, client
+
+
 def check_all_there(client: httpx.Client, n_acknowledged: int) -> None:
-    """Fail unless every acknowledged post has its answer."""
     for first in range(0, n_acknowledged, 20):
         assert all(answer["repeated"] for answer in send(client, first).raise_for_status().json())
+
+
+def check_new(answer: httpx.Response) -> None:
+    """Fail unless posts were decided of which nothing was written when they were refused."""
+    assert [one["repeated"] for one in answer.raise_for_status().json()] == [False] * 20
 
 
 @pytest.mark.slow
 def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(small_disk: Path) -> None:
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(2 * 2**20))
-    with (
-        serving(small_disk / "window", is_forked=False) as served,
-        httpx.Client(base_url=served.address, timeout=60) as client,
-    ):
+    with service(small_disk / "window") as (served, client):
         n, refused = send_until_refused(client)
         assert (refused.status_code, refused.json()["error"]) == (507, "disk_full")
         assert set(refused.json()) == SHAPE
@@ -78,26 +75,20 @@ def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(small_disk: Path) 
         assert client.get("/readyz").status_code == 503
         ballast.unlink()
         wait_until_ready(client)
-        assert len(send(client, n).raise_for_status().json()) == 20
+        check_new(send(client, n))
         n, _ = send_until_refused(client)
         assert 'hybriddup_requests_refused_total{error="disk_full"} 2.0' in client.get("/metrics").text
         code, said = served.end()
     assert code == 0
     check_only_the_cause_is_said(said)
-    with (
-        serving(small_disk / "window", is_forked=False) as served,
-        httpx.Client(base_url=served.address, timeout=60) as client,
-    ):
+    with service(small_disk / "window") as (served, client):
         check_all_there(client, n)
+    check_file(small_disk / "window")
 
 
 @pytest.mark.slow
 def test_where_files_may_not_grow_posts_are_refused_until_they_may(tmp_path: Path) -> None:
-    """As with a limit or a quota of the system."""
-    with (
-        serving(tmp_path / "window", is_forked=False) as served,
-        httpx.Client(base_url=served.address, timeout=60) as client,
-    ):
+    with service(tmp_path / "window") as (served, client):
         limit_files(served, 2 * 2**20)
         n, refused = send_until_refused(client)
         assert (refused.status_code, refused.json()["error"]) in {(503, "window_failed"), (507, "disk_full")}
@@ -105,12 +96,13 @@ def test_where_files_may_not_grow_posts_are_refused_until_they_may(tmp_path: Pat
         check_all_there(client, n)
         assert str(tmp_path) not in client.get("/readyz").text
         limit_files(served, resource.RLIM_INFINITY)
-        assert all(answer["decision"] for answer in send(client, n).raise_for_status().json())
+        check_new(send(client, n))
         wait_until_ready(client)
         check_all_there(client, n + 20)
         code, said = served.end()
     assert code == 0
     check_only_the_cause_is_said(said)
+    check_file(tmp_path / "window")
 
 
 def check_only_the_cause_is_said(said: str) -> None:
@@ -124,5 +116,4 @@ def check_only_the_cause_is_said(said: str) -> None:
 
 
 def limit_files(served: Served, n_bytes: int) -> None:
-    """Let no file of a server grow larger."""
     resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE, (n_bytes, resource.RLIM_INFINITY))

@@ -13,46 +13,41 @@ import pytest
 from hybriddup.service.batching import DecidingQueue
 from hybriddup.service.limits import MAX_LOOKS, Limits
 from hybriddup.service.problems import RequestError
-from hybriddup.service.reading import BodyRoom
-from hybriddup.window import Decision, Post, Window
-from tests.service.support import JSON, OTHER, REPEATED, Decide, ask, make_service, refused, running
+from hybriddup.window import Post, Window
+from tests.service.support import JSON, OTHER, REPEATED, Decide, answers_to, ask, make_service, refused, running
 
 LIMITS = Limits(max_body_bytes=2000, max_posts=3, max_text_length=50, max_queue=10, request_timeout=5.0)
 TOKEN = "0123456789abcdef-token"  # noqa: S105  of this test alone
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "error"),
+    ("path", "refusal", "body"),
     [
-        (b"{", 400, "not_json"),
-        (b"", 400, "not_json"),
-        (b"\xff", 400, "not_json"),
-        (b"[" * 1500, 400, "not_json"),
-        (b"1", 422, "invalid_post"),
-        (b'"text"', 422, "invalid_post"),
-        (b"{}", 422, "invalid_post"),
-        (b'{"text": null}', 422, "invalid_post"),
-        (b'[{"text": "a"}, {"text": "b", "id": 1.5}]', 422, "invalid_post"),
-        (b'{"text": "b", "id": true}', 422, "invalid_post"),
-        (b'{"text": "b", "id": "#5"}', 422, "invalid_post"),
-        (b"[]", 422, "wrong_number_of_posts"),
-        (b'[{"text":"a"},{"text":"b"},{"text":"c"},{"text":"d"}]', 413, "wrong_number_of_posts"),
-        (b'{"text": "' + b"a" * 51 + b'"}', 422, "text_too_long"),
-        (b'{"text": "' + b"a" * 2001 + b'"}', 413, "body_too_large"),
+        *(("posts", (400, "not_json"), body) for body in (b"{", b"", b"\xff", b"[" * 1500)),
+        *(("posts", (422, "invalid_post"), body) for body in (b"1", b'"text"', b"{}", b'{"text": null}')),
+        ("posts", (422, "invalid_post"), b'[{"text": "a"}, {"text": "b", "id": 1.5}]'),
+        *(("posts", (422, "invalid_post"), b'{"text": "b", "id": %s}' % post_id) for post_id in (b"true", b'"#5"')),
+        ("posts", (422, "wrong_number_of_posts"), b"[]"),
+        ("posts", (413, "wrong_number_of_posts"), b'[{"text":"a"},{"text":"b"},{"text":"c"},{"text":"d"}]'),
+        ("posts", (422, "text_too_long"), b'{"text": "%s"}' % (b"a" * 51)),
+        ("posts", (413, "body_too_large"), b'{"text": "%s"}' % (b"a" * 2001)),
+        *(("match", (422, "invalid_request"), body) for body in (b"{}", b"[]")),
+        *(("match", (422, "invalid_request"), b'{"text": "a", "limit": %s}' % n) for n in (b"0", b"101", b"true")),
+        ("match", (422, "text_too_long"), b'{"text": "%s"}' % (b"a" * 51)),
+        *(("explain", (422, "invalid_request"), body) for body in (b'{"text": "a"}', b'{"id": "a"}')),
+        ("explain", (422, "text_too_long"), b'{"text": "%s", "id": "a"}' % (b"a" * 51)),
     ],
 )
-def test_bodies_that_are_not_allowed_are_refused(body: bytes, status: int, error: str) -> None:
+def test_bodies_that_are_not_allowed_are_refused(path: str, refusal: tuple[int, str], body: bytes) -> None:
     async def talk(client: httpx.AsyncClient) -> tuple[httpx.Response, Any]:
-        answer = await client.post("/v1/posts", content=body, headers=JSON)
-        return answer, (await client.get("/v1/stats")).json()
+        answer = await client.post(f"/v1/{path}", content=body, headers=JSON)
+        return answer, (await client.get("/v1/stats")).json()["n_posts"]
 
-    answer, stats = ask(talk, LIMITS)
-    assert refused(answer) == (status, error)
-    assert stats["n_posts"] == 0
+    answer, n_posts = ask(talk, LIMITS)
+    assert (refused(answer), n_posts) == (refusal, 0)
 
 
 def test_limits_are_inclusive() -> None:
-    """As many posts, and characters, as are allowed."""
     posts = [{"text": letter * 50} for letter in "abc"]
     assert ask(lambda client: client.post("/v1/posts", json=posts), LIMITS).status_code == 200
 
@@ -70,47 +65,24 @@ def test_a_body_of_unknown_size_is_not_read_to_its_end() -> None:
     assert n_parts <= 3
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
-def test_other_types_than_json_are_refused(kind: str | None) -> None:
-    headers = {"content-type": kind} if kind else {}
-    answer = ask(lambda client: client.post("/v1/posts", content=b'{"text": "a"}', headers=headers))
-    assert refused(answer) == (415, "not_json")
-
-
-@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON"])
-def test_json_is_told_however_it_is_spelled(kind: str) -> None:
-    """As many clients send it."""
-    answer = ask(lambda client: client.post("/v1/posts", content=b'{"text": "a"}', headers={"content-type": kind}))
-    assert answer.status_code == 200
-
-
 @pytest.mark.parametrize(
-    ("path", "body", "error"),
+    ("kind", "is_json"),
     [
-        ("/v1/match", {}, "invalid_request"),
-        ("/v1/match", [], "invalid_request"),
-        ("/v1/match", {"text": "a", "limit": 0}, "invalid_request"),
-        ("/v1/match", {"text": "a", "limit": 101}, "invalid_request"),
-        ("/v1/match", {"text": "a", "limit": True}, "invalid_request"),
-        ("/v1/match", {"text": 51 * "a"}, "text_too_long"),
-        ("/v1/explain", {"text": "a"}, "invalid_request"),
-        ("/v1/explain", {"id": "a"}, "invalid_request"),
-        ("/v1/explain", {"text": 51 * "a", "id": "a"}, "text_too_long"),
+        *((kind, False) for kind in ("text/plain", "application/x-www-form-urlencoded", None)),
+        *((kind, True) for kind in ("application/json; charset=utf-8", "Application/JSON")),
     ],
 )
-def test_requests_that_look_are_checked(path: str, body: Any, error: str) -> None:
-    assert refused(ask(lambda client: client.post(path, json=body), LIMITS)) == (422, error)
+def test_json_alone_is_read_however_its_type_is_spelled(kind: str | None, is_json: bool) -> None:
+    headers = {"content-type": kind} if kind else {}
+    answer = ask(lambda client: client.post("/v1/posts", content=b'{"text": "a"}', headers=headers))
+    assert answer.status_code == 200 if is_json else refused(answer) == (415, "not_json")
 
 
 def test_addresses_and_methods_that_are_not_there_are_errors_of_the_same_shape() -> None:
-    async def talk(client: httpx.AsyncClient) -> list[httpx.Response]:
-        return [await client.get("/v2"), await client.put("/v1/posts"), await client.get("/v1/posts//")]
-
-    nowhere, wrong, no_post = ask(talk)
-    assert refused(nowhere) == (404, "not_found")
+    nowhere, wrong, no_post = answers_to(("GET", "/v2", None), ("PUT", "/v1/posts", None), ("GET", "/v1/posts//", None))
+    assert refused(nowhere) == refused(no_post) == (404, "not_found")
     assert refused(wrong) == (405, "method_not_allowed")
     assert set(wrong.headers["allow"].split(", ")) == {"GET", "HEAD", "POST"}
-    assert refused(no_post) == (404, "not_found")
 
 
 @pytest.mark.parametrize(
@@ -161,25 +133,6 @@ def test_without_a_token_only_the_own_names_are_answered(host: str, status: int)
     assert answer.status_code == status
 
 
-def test_a_full_queue_says_when_to_come_back() -> None:
-    async def talk() -> tuple[RequestError, list[Decision]]:
-        slow = Decide(is_held=True)
-        queue = DecidingQueue(slow, max_posts=3)
-        first = asyncio.create_task(queue.submit([Post("a"), Post("b")], 30))
-        await asyncio.sleep(0.05)
-        with pytest.raises(RequestError) as full:
-            await queue.submit([Post("c"), Post("d")], 30)
-        slow.go.set()
-        decisions = await first
-        await queue.close()
-        return full.value, decisions
-
-    full, decisions = asyncio.run(talk())
-    answer = full.response()
-    assert (answer.status_code, int(answer.headers["retry-after"]) >= 1) == (429, True)
-    assert [decision.id for decision in decisions] == ["a", "b"]
-
-
 def test_what_waited_too_long_is_not_decided_and_what_was_begun_may_be() -> None:
     async def talk() -> tuple[list[int], list[str], int]:
         slow = Decide(is_held=True)
@@ -196,8 +149,6 @@ def test_what_waited_too_long_is_not_decided_and_what_was_begun_may_be() -> None
 
 
 def test_too_many_looks_are_refused() -> None:
-    """As many as are allowed wait, one more does not."""
-
     async def talk() -> tuple[Any, list[int]]:
         service = make_service()
         go = threading.Event()
@@ -223,7 +174,6 @@ def test_a_body_that_does_not_come_is_not_waited_for() -> None:
 
 
 def test_posts_without_a_time_are_an_error_of_their_sender_alone() -> None:
-    """Though they are decided in one batch with those of others; and nothing of the sender's request is decided."""
     service = make_service(open_window=lambda: Window.open(None, time="event", workers=1), time_of="event")
     posts: list[Any] = [{"text": f"{REPEATED}{n}"} | ({"created_at": 1.0} if n % 2 else {}) for n in range(8)]
     posts[0] = [*3 * posts[1::2], *3 * posts[1::2], posts[0]]
@@ -237,23 +187,9 @@ def test_posts_without_a_time_are_an_error_of_their_sender_alone() -> None:
 
 @pytest.mark.parametrize(("time_of", "status"), [("arrival", 200), ("event", 422)])
 def test_a_time_in_another_form_matters_only_where_it_counts(time_of: Any, status: int) -> None:
-    """Feeds bring times of many forms, and by arrival time nobody needs them."""
     service = make_service(open_window=lambda: Window.open(None, time=time_of, workers=1), time_of=time_of)
     body = {"text": OTHER, "created_at": "13:42, 16 August"}
     assert ask(lambda client: client.post("/v1/posts", json=body), service).status_code == status
-
-
-def test_a_body_waits_for_no_room_and_gives_it_back() -> None:
-    room, first, second = BodyRoom(100), {}, {}
-    room.take(first, 60)
-    with pytest.raises(RequestError, match="60 bytes"):
-        room.take(second, 60)
-    room.take(second, 40)
-    room.release(second)
-    room.take(first, 1000)
-    room.release(first)
-    room.release(first)
-    assert room.held == 0
 
 
 def test_a_request_that_finds_no_room_is_refused() -> None:
@@ -264,14 +200,14 @@ def test_a_request_that_finds_no_room_is_refused() -> None:
 
     async def talk() -> tuple[list[int], str, int]:
         service, go = make_service(), asyncio.Event()
-        service.room.most = 100
+        service.reader.room.most = 100
         async with running(service) as client:
             first = asyncio.create_task(client.post("/v1/posts", content=slowly(go), headers=JSON))
-            while not service.room.held:
+            while not service.reader.room.held:
                 await asyncio.sleep(0.01)
             refused = await client.post("/v1/posts", json={"text": OTHER})
             go.set()
             answers: list[httpx.Response] = [refused, await first, await client.post("/v1/posts", json={"text": OTHER})]
-        return [answer.status_code for answer in answers], refused.json()["error"], service.room.held
+        return [answer.status_code for answer in answers], refused.json()["error"], service.reader.room.held
 
     assert asyncio.run(talk()) == ([503, 200, 200], "too_many_bytes", 0)

@@ -131,7 +131,6 @@ def test_other_machines_are_served_with_a_token_only(tmp_path: Path, host: str) 
 
 
 def test_a_token_must_be_one(tmp_path: Path) -> None:
-    """Long enough, in a file that there is; and it is never shown."""
     assert "at least 16" in refusal_at_once(tmp_path, HYBRIDDUP_TOKEN="secret")  # noqa: S106  too short by intent
     (tmp_path / "token").write_text("also secret\n", "utf-8")
     said = refusal_at_once(tmp_path, "--token-file", str(tmp_path / "token"))
@@ -161,7 +160,6 @@ def test_token_from_a_file_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_an_access_log_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
-    """To standard error, a line for each request, with the address that a proxy on this machine passes on."""
     for arguments, n in (["--access-log"], 2), ([], 0):
         with serving(tmp_path / "window", *arguments) as served:
             httpx.get(f"{served.address}/v1/posts?q=secret")

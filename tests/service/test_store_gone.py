@@ -11,11 +11,10 @@ import httpx
 import pytest
 
 from hybriddup.window import Window
-from tests.service.support import OTHER, REPEATED, make_service, refused, running, serving
+from tests.service.support import OTHER, REPEATED, make_service, refused, running, send_all, serving
 
 
 def remove(store: Path) -> None:
-    """All of it."""
     shutil.rmtree(store)
 
 
@@ -40,17 +39,11 @@ def test_posts_are_refused_and_the_service_is_not_ready(
             assert (await client.post("/v1/posts", json={"id": "a", "text": OTHER})).status_code == 200
             assert (await client.get("/readyz")).status_code == 200
             way(tmp_path / "store")
-            posts = [] if is_idle else [await client.post("/v1/posts", json={"text": REPEATED}) for _ in range(3)]
-            looks = [
-                await client.get("/readyz"),
-                await client.get("/v1/posts/a"),
-                await client.get("/v1/posts"),
-                await client.get("/v1/stats"),
-                await client.delete("/v1/posts/a"),
-                await client.get("/readyz"),
-            ]
+            posts = [] if is_idle else [("POST", "/v1/posts", {"text": REPEATED})] * 3
+            looks = [("GET", path, None) for path in ("/readyz", "/v1/posts/a", "/v1/posts", "/v1/stats")]
+            answers = await send_all(client, *posts, *looks, ("DELETE", "/v1/posts/a", None), ("GET", "/readyz", None))
             assert (await client.get("/healthz")).status_code == 200
-            return posts + looks
+            return answers
 
     answers = asyncio.run(talk())
     assert {answer.status_code for answer in answers} == {503}

@@ -55,8 +55,6 @@ class Events(NamedTuple):
 
 
 class World(NamedTuple):
-    """A state of all."""
-
     content: Content
     processes: tuple[Process, ...]
     events: Events
@@ -64,11 +62,9 @@ class World(NamedTuple):
     """The positions of posts that were deleted, each with the next one that was to be taken then."""
 
     def less(self, event: str) -> World:
-        """Return this state with one event less to come."""
         return self._replace(events=self.events._replace(**{event: getattr(self.events, event) - 1}))
 
     def with_process(self, number: int, process: Process) -> World:
-        """Return this state with another process in this place."""
         return self._replace(processes=(*self.processes[:number], process, *self.processes[number + 1 :]))
 
 
@@ -263,7 +259,6 @@ class Explorer:
 
     def check_duplicate(self, one: PostRecord, kept: dict[int, str], deleted: dict[int, int]) -> None:
         evidence, name = one.post.evidence, one.post.text
-        assert evidence is not None
         if evidence.of_position in deleted:
             assert one.post.position < deleted[evidence.of_position], f"{name} names a post that was deleted before"
             return
@@ -309,7 +304,6 @@ class Explorer:
     def note_answer(
         self, by_id: dict[str, set[tuple[int, bool]]], batch: ToyBatch, place: int, record: PostRecord
     ) -> None:
-        """Note the answer that an id got."""
         post_id = self.scene.ids.get(batch.names[place])
         if post_id is not None:
             by_id.setdefault(post_id, set()).add((record.post.position, record.state is State.KEPT))

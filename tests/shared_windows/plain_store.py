@@ -17,7 +17,7 @@ from hybriddup.shared_windows.opening import LEASE, open_shared
 from hybriddup.shared_windows.store import Block, Change, Entries, Holder, Keyed, PostRecord, State, Taken, entry_type
 from hybriddup.window.protocols import WindowOptions
 from hybriddup.window.window import Window
-from tests.window.plugins import plugin
+from tests.window.plugins import plugin, with_fault
 
 
 @dataclass
@@ -54,8 +54,6 @@ def atomic(method: Method) -> Method:
 
 
 class PlainStore:
-    """One opening of a store."""
-
     def __init__(self, content: PlainContent, words: int) -> None:
         self.content = content
         self.type = entry_type(words)
@@ -164,9 +162,25 @@ class PlainStore:
         self.is_closed = True
 
 
-class Opener:
-    """Opens windows over plain stores by name."""
+def loses(*_: object) -> Any:
+    raise StoreError("the connection is lost")
 
+
+UNDECIDED = with_fault(PlainStore, "change", loses)
+"""A process that ends before its posts are decided."""
+UNCOUNTED = with_fault(PlainStore, "finish", loses)
+"""A process that ends when its posts are decided."""
+
+
+class LetsNamesGo(PlainStore):
+    """Gives a name to whoever claims it last."""
+
+    def hold(self, holders: Sequence[Holder]) -> list[int]:
+        held = self.positions_of([one.name for one in holders])
+        return super().hold([one._replace(instead_of=of) for one, of in zip(holders, held, strict=True)])
+
+
+class Opener:
     def __init__(self, make: Callable[[PlainContent, int], PlainStore] = PlainStore, lease: float = LEASE) -> None:
         self.contents: dict[str, PlainContent] = defaultdict(PlainContent)
         self.make, self.lease, self.lock = make, lease, Lock()

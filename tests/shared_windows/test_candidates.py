@@ -8,9 +8,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybriddup.config.load import open_session
 from hybriddup.data.records import NO_KEY
+from hybriddup.run.components import Components
 from hybriddup.shared_windows import Block, Entries, entry_type
-from hybriddup.shared_windows.candidates import buckets_of, may_be_undecided, ranks_from_newest
+from hybriddup.shared_windows.candidates import may_be_undecided, near_meetings, ranks_from_newest
+from tests.builders import make_batch, make_prints
+from tests.window.reference_window import CONFIG
 
 BUCKETS = st.lists(st.lists(st.integers(0, 60), unique=True, max_size=9), max_size=6)
 
@@ -41,12 +45,14 @@ def test_posts_of_unfinished_blocks_may_be_undecided(sizes: Sequence[tuple[int, 
 
 
 def test_several_texts_look_into_one_bucket() -> None:
+    """Their own entries are left out, and posts that may be undecided get rank 1."""
+    settings, manager = open_session(CONFIG, ())
+    bands = Components.create(settings, manager.registry, 1).bands
     keys = np.array([[5, 9], [NO_KEY, 5], [7, NO_KEY]], np.uint64)
+    prints = make_prints([0, 0, 0], positions=[10, 11, 12])
     entries = np.zeros(5, entry_type(1))
-    entries["position"] = [3, 8, 10, 11, 4]
+    entries["position"], entries["length"] = [3, 8, 10, 11, 4], 20
     found = Entries(np.array([3, 1, 1], np.int64), entries)  # of the keys 5, 7 and 9
-    met = buckets_of(keys, found, np.array([10, 11, 12]), [Block(8, 2), Block(10, 3)])
-    looks = zip(met.later.tolist(), met.key.tolist(), met.begins.tolist(), met.ends.tolist(), strict=True)
-    assert list(looks) == [(0, 0, 0, 3), (0, 1, 4, 5), (1, 1, 0, 3), (2, 0, 3, 4)]
-    assert met.positions.tolist() == [3, 8, -1, -1, 4]
-    assert met.ranks(np.arange(5)).tolist() == [1, 1, 1, 1, 1]
+    met = near_meetings(make_batch(prints, None, keys, keys), found, bands, 0, [Block(8, 2), Block(10, 3)])
+    looks = zip(met.later.tolist(), met.key.tolist(), met.positions.tolist(), met.numbers.tolist(), strict=True)
+    assert list(looks) == [(0, 0, 3, 1), (0, 0, 8, 1), (0, 1, 4, 1), (1, 1, 3, 1), (1, 1, 8, 1)]

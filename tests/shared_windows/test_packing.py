@@ -47,7 +47,6 @@ def test_ids_that_differ_have_different_bytes(ids: list[str | int]) -> None:
 
 @given(st.lists(st.integers(0, 2**64 - 1), unique=True))
 def test_keys_that_differ_are_different_when_they_are_mixed(keys: list[int]) -> None:
-    """So that no two buckets become one."""
     assert len(np.unique(mix_keys(np.array(keys, np.uint64)))) == len(keys)
 
 

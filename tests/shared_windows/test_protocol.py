@@ -42,7 +42,6 @@ CROSSED_IDS = Scene([("a", "b"), ("b2", "a2")], [], {"a": "1", "b": "2", "b2": "
 
 
 def scene(name: str, scene: Scene, slow: bool = False, **events: int) -> object:
-    """A scene, and what happens in it."""
     return pytest.param(scene, events, id=name, marks=[pytest.mark.slow] if slow else [])
 
 
@@ -75,26 +74,17 @@ def scene(name: str, scene: Scene, slow: bool = False, **events: int) -> object:
         scene("two equal and one near, one ends", TWO_EQUAL_ONE_NEAR, slow=True, crashes=1),
         scene("two equal and one near, one slow", TWO_EQUAL_ONE_NEAR, slow=True, lapses=1),
         scene("two equal, given up by others", TWO_EQUAL, slow=True, crashes=1, lapses=1, sweeps=2),
+        scene("two near, deleted", TWO_NEAR, crashes=1, deletions=2),
+        scene("chain in a batch, deleted", CHAIN, crashes=1, deletions=2),
+        scene("two equal, deleted", TWO_EQUAL, crashes=1, deletions=2),
+        scene("equal to one near another, deleted", Scene([("a", "b"), ("a2",)], ["ab"]), crashes=1, deletions=1),
+        scene("one id and near, deleted", Scene([("a",), ("b",)], ["ab"], ONE_ID), crashes=1, deletions=2),
+        scene("one id and equal, deleted", EQUAL_OF_ID, deletions=2),
+        scene("three near, deleted", THREE_NEAR, slow=True, crashes=1, deletions=2),
+        scene("two equal and one near, deleted", TWO_EQUAL_ONE_NEAR, slow=True, deletions=1),
     ],
 )
 def test_in_every_order_the_promises_hold(scene: Scene, events: dict[str, int]) -> None:
-    assert Explorer(scene).explore(**events) > 50
-
-
-@pytest.mark.parametrize(
-    ("scene", "events"),
-    [
-        scene("two near", TWO_NEAR, crashes=1, deletions=2),
-        scene("chain in a batch", CHAIN, crashes=1, deletions=2),
-        scene("two equal", TWO_EQUAL, crashes=1, deletions=2),
-        scene("equal to one that is near another", Scene([("a", "b"), ("a2",)], ["ab"]), crashes=1, deletions=1),
-        scene("one id and near", Scene([("a",), ("b",)], ["ab"], ONE_ID), crashes=1, deletions=2),
-        scene("one id and equal", EQUAL_OF_ID, deletions=2),
-        scene("three near", THREE_NEAR, slow=True, crashes=1, deletions=2),
-        scene("two equal and one near", TWO_EQUAL_ONE_NEAR, slow=True, deletions=1),
-    ],
-)
-def test_posts_may_be_deleted_at_any_moment(scene: Scene, events: dict[str, int]) -> None:
     assert Explorer(scene).explore(**events) > 50
 
 
@@ -121,7 +111,6 @@ def test_posts_may_be_deleted_at_any_moment(scene: Scene, events: dict[str, int]
 def test_without_one_of_its_rules_it_breaks_a_promise(
     broken: Callable[..., Steps], scene: Scene, events: dict[str, int], message: str
 ) -> None:
-    """So that each rule is needed, and its lack is seen."""
     is_batch = isinstance(broken, type)
     explorer = Explorer(scene, batch=broken) if is_batch else Explorer(scene, altered(broken))  # type: ignore[arg-type]
     with pytest.raises(AssertionError, match=message):

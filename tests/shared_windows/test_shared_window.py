@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hybriddup.errors import StoreError
-from hybriddup.shared_windows import Change, Holder, Keyed, State, Taken, state
+from hybriddup.errors import StoreError, UnsupportedError
+from hybriddup.shared_windows import Change, Keyed, State, Taken
 from hybriddup.shared_windows.opening import LEASE
 from hybriddup.testing import ContractError, check_shared_store, check_window
 from hybriddup.testing.window_posts import CONFIG, Windows, comparable, distinct_texts, nearly
 from hybriddup.testing.windows import check_second
 from hybriddup.window.window import Window
 from tests.posts import generated_posts, load_sample
-from tests.shared_windows.plain_store import Opener, PlainContent, PlainStore
+from tests.shared_windows.plain_store import UNDECIDED, LetsNamesGo, Opener, PlainContent, PlainStore
 from tests.window.plugins import nothing, with_fault
 
 
@@ -71,6 +71,23 @@ def test_one_sender_gets_the_same_answers_in_a_flood(max_candidates: int) -> Non
     assert own.stats().limits_hit["max_candidates"]
 
 
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"config": {"window": {"renew": True}}}, r"window.renew.* Leave these out, or use a window in a directory"),
+        (
+            {"config": {"window": {"on_same_id": "replace"}}},
+            r"window.on_same_id: replace.* Leave these out, or use a win",
+        ),
+        ({"authors": "user.id"}, r"authors .--authors.: it counts no copies"),
+        ({"counts": True}, r"counts .--counts.: it counts no copies"),
+    ],
+)
+def test_shared_windows_refuse_what_they_cannot_do(options: dict[str, Any], named: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"has no {named}"):
+        Opener()("shared", **options)
+
+
 @pytest.mark.parametrize("is_deleted", [True, False], ids=["deleted", "too old"])
 @pytest.mark.parametrize("is_kept", [True, False], ids=["kept", "duplicate"])
 def test_a_text_that_came_before_is_decided_in_the_order_of_the_batch(is_deleted: bool, is_kept: bool) -> None:
@@ -98,20 +115,8 @@ def test_the_plain_store_keeps_the_contract_of_shared_stores() -> None:
     check_shared_store(lambda name, needs: PlainStore(contents[name], needs.words))
 
 
-GIVES_TWICE = with_fault(PlainStore, "take", lambda right, n: right(n)._replace(first=0))
-CHANGES_ANYTHING = with_fault(
-    PlainStore, "change", lambda right, changes: right([one._replace(expected=frozenset(State)) for one in changes])
-)
-KEEPS_ALL_IN_BUCKETS = with_fault(PlainStore, "leave", nothing)
-
-
-class LetsNamesGo(PlainStore):
-    """Gives a name to whoever claims it last."""
-
-    def hold(self, holders: Sequence[Holder]) -> list[int]:
-        held = self.positions_of([one.name for one in holders])
-        taken = [one._replace(instead_of=position) for one, position in zip(holders, held, strict=True)]
-        return super().hold(taken)
+def change_anything(right: Callable[..., list[State]], changes: Sequence[Change]) -> list[State]:
+    return right([one._replace(expected=frozenset(State)) for one in changes])
 
 
 class TimeGoesBack(PlainStore):
@@ -125,15 +130,14 @@ class TimeGoesBack(PlainStore):
 @pytest.mark.parametrize(
     ("broken", "clause"),
     [
-        (GIVES_TWICE, "no position is given twice"),
-        (CHANGES_ANYTHING, "only if it is as expected"),
+        (with_fault(PlainStore, "take", lambda right, n: right(n)._replace(first=0)), "no position is given twice"),
+        (with_fault(PlainStore, "change", change_anything), "only if it is as expected"),
         (LetsNamesGo, "the first to claim a name holds it"),
-        (KEEPS_ALL_IN_BUCKETS, "removed from the named buckets"),
+        (with_fault(PlainStore, "leave", nothing), "removed from the named buckets"),
         (TimeGoesBack, "never goes back by itself"),
     ],
 )
 def test_a_store_that_breaks_a_promise_fails_at_its_clause(broken: type[PlainStore], clause: str) -> None:
-    """So that the check can be relied on."""
     contents: dict[str, PlainContent] = defaultdict(PlainContent)
     with pytest.raises(ContractError, match=clause):
         check_shared_store(lambda name, needs: broken(contents[name], needs.words))
@@ -176,23 +180,9 @@ def test_posts_that_may_have_been_decided_are_not_sent_again_unasked() -> None:
     assert "duplicate" not in told
 
 
-def lose_connection(*_: object) -> list[State]:
-    """Fail before anything is decided."""
-    raise StoreError("the connection is lost")
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The clock of leases, which goes on only while a process waits."""
-    now = [0.0]
-    monkeypatch.setattr(state, "monotonic", lambda: now[0])
-    monkeypatch.setattr(state, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
-    return now
-
-
 def test_posts_of_a_process_that_ended_are_waited_for_once(clock: list[float]) -> None:
     posts = [text for text in generated_posts(5, 60) if len(text) > 20]
-    opener = Opener(with_fault(PlainStore, "change", lose_connection))
+    opener = Opener(UNDECIDED)
     with opener("ended") as ended, pytest.raises(StoreError):
         ended.add_many(posts)
     opener.make = PlainStore
@@ -210,7 +200,7 @@ def test_posts_of_a_process_that_ended_hide_no_kept_post() -> None:
     opener = Opener()
     with opener("crowd", config=CONFIG) as window:
         assert window.add("乙乙" + text[2:-2] + "乙乙").kept
-        opener.make = with_fault(PlainStore, "change", lose_connection)
+        opener.make = UNDECIDED
         with opener("crowd", config=CONFIG) as ended, pytest.raises(StoreError):
             ended.add_many([text[:-1] + chr(0x6000 + place) for place in range(300)])
         assert not window.add(text).kept

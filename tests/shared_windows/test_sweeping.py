@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,37 +10,16 @@ from typing import Any
 import pytest
 
 from hybriddup.errors import StoreError
-from hybriddup.shared_windows import Change, Keyed, State, state
+from hybriddup.shared_windows import State
 from hybriddup.shared_windows.opening import LEASE
 from hybriddup.shared_windows.state import LEASES_UNTIL_SWEPT
 from hybriddup.testing.window_posts import CONFIG, distinct_texts, nearly
 from hybriddup.window import Decision, Window
-from tests.shared_windows.plain_store import Opener, PlainContent, PlainStore
-from tests.window.plugins import with_fault
+from tests.shared_windows.plain_store import UNCOUNTED, UNDECIDED, Opener, PlainContent, PlainStore, loses
 
 PATIENCE = LEASES_UNTIL_SWEPT * LEASE
 TEXTS = distinct_texts(12)
 NAME = "plain://window"
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The clock of leases, which goes on when a process waits, and waits for nothing."""
-    now = [0.0]
-    monkeypatch.setattr(state, "monotonic", lambda: now[0])
-    monkeypatch.setattr(state, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
-    return now
-
-
-def loses(*_: object) -> Any:
-    """Fail before anything is done."""
-    raise StoreError("the connection is lost")
-
-
-UNDECIDED = with_fault(PlainStore, "change", loses)
-"""A process that ends before its posts are decided."""
-UNCOUNTED = with_fault(PlainStore, "finish", loses)
-"""A process that ends when its posts are decided."""
 
 
 class Opened:
@@ -59,12 +38,16 @@ class Opened:
         return self.opener.contents[NAME]
 
     def states(self) -> list[State]:
-        """Of all records, by position."""
         return [one.state for _, one in sorted(self.content.records.items())]
 
     def in_buckets(self) -> set[int]:
-        """The positions of posts in buckets."""
         return {position for bucket in self.content.buckets.values() for position in bucket}
+
+    def interrupted(self, *, blocks: dict[str, Any] | None = None, **happens: Callable[[], object]) -> Window:
+        """A window before whose first calls of some methods of the store something else happens."""
+        return self(
+            lambda content, words: Interrupted(content, words, **happens), **({"blocks": blocks} if blocks else {})
+        )
 
 
 def test_undecided_posts_of_an_ended_process_are_given_up_and_leave_their_buckets(clock: list[float]) -> None:
@@ -103,13 +86,11 @@ class Interrupted(PlainStore):
 
     def __init__(self, content: PlainContent, words: int, **happens: Callable[[], object]) -> None:
         super().__init__(content, words)
-        for method in happens:
-            setattr(self, method, partial(self.interrupted, method))
-        self.happens = happens
+        for method, happened in happens.items():
+            setattr(self, method, partial(self.call, method, iter([happened])))
 
-    def interrupted(self, method: str, *given: Any) -> Any:
-        """Let something else happen, then make a call."""
-        self.happens.pop(method, lambda: None)()
+    def call(self, method: str, left: Iterator[Callable[[], object]], *given: Any) -> Any:
+        next(left, list)()
         return getattr(PlainStore, method)(self, *given)
 
 
@@ -122,7 +103,7 @@ def test_a_process_that_lives_is_left_in_peace_for_ten_leases(clock: list[float]
             clock[0] = moment
             other.add(TEXTS[7])
 
-    slow = windows(lambda content, words: Interrupted(content, words, change=happens))
+    slow = windows.interrupted(change=happens)
     assert [one.position for one in slow.add_many(TEXTS[:3])] == [0, 1, 2]
 
 
@@ -137,7 +118,7 @@ def test_a_process_that_is_slower_begins_anew(clock: list[float], is_met: bool) 
             other.add(TEXTS[7])
         other.add_many(TEXTS[:2] if is_met else [])
 
-    slow = windows(lambda content, words: Interrupted(content, words, change=happens))
+    slow = windows.interrupted(change=happens)
     answers = slow.add_many([TEXTS[0], nearly(TEXTS[0]), TEXTS[1], TEXTS[1], TEXTS[2]])
     assert [one.kept for one in answers] == [not is_met, False, not is_met, False, True]
     assert all(one.position > 5 for one in answers)
@@ -152,9 +133,8 @@ def test_a_process_that_is_slower_begins_anew(clock: list[float], is_met: bool) 
 def test_posts_that_were_swept_before_they_enter_their_buckets_displace_no_kept_post(
     clock: list[float], method: str
 ) -> None:
-    """Their process stops for longer than others wait, and goes on."""
-    windows, few = Opened(), {"blocks": {"use": "shingles", "max_bucket_size": 2}}
-    other, answers = windows(**few), list[Decision]()
+    windows, few = Opened(), {"use": "shingles", "max_bucket_size": 2}
+    other, answers = windows(blocks=few), list[Decision]()
     kept = other.add(TEXTS[0])
 
     def sweeps() -> None:
@@ -163,35 +143,14 @@ def test_posts_that_were_swept_before_they_enter_their_buckets_displace_no_kept_
             other.add(TEXTS[7])
 
     happens = {method: sweeps, "change": lambda: answers.append(other.add(nearly(TEXTS[0])))}
-    slow = windows(lambda content, words: Interrupted(content, words, **happens), **few)
+    slow = windows.interrupted(blocks=few, **happens)
     answers += slow.add_many([f"{TEXTS[0]}{end}" for end in "abcd"])
     assert [one.duplicate_of for one in answers] == [kept.id] * 5
 
 
-class Stumbles(PlainStore):
-    """Loses one call."""
-
-    def __init__(self, content: PlainContent, words: int, method: str) -> None:
-        super().__init__(content, words)
-        self.method = method
-
-    def lose(self, method: str) -> None:
-        if self.method == method:
-            self.method = ""
-            raise StoreError("the connection is lost")
-
-    def change(self, changes: Sequence[Change]) -> list[State]:
-        self.lose("change")
-        return super().change(changes)
-
-    def finish(self, first: int, read: float, watermark: float, kept: Sequence[float], leaving: Keyed) -> None:
-        self.lose("finish")
-        super().finish(first, read, watermark, kept, leaving)
-
-
 def test_what_a_process_left_undecided_is_given_up_by_its_next_batch() -> None:
     windows = Opened()
-    window = windows(lambda content, words: Stumbles(content, words, "change"))
+    window = windows.interrupted(change=loses)
     with pytest.raises(StoreError):
         window.add_many(TEXTS[:3])
     assert all(one.kept for one in window.add_many(TEXTS[:3]))
@@ -202,7 +161,7 @@ def test_what_a_process_left_undecided_is_given_up_by_its_next_batch() -> None:
 
 def test_a_batch_that_could_not_be_finished_is_finished_by_the_next_one(caplog: pytest.LogCaptureFixture) -> None:
     windows = Opened()
-    window = windows(lambda content, words: Stumbles(content, words, "finish"))
+    window = windows.interrupted(finish=loses)
     assert [one.kept for one in window.add_many([TEXTS[0], nearly(TEXTS[0])])] == [True, False]
     assert "posts were decided" in caplog.text
     assert windows.in_buckets() == {0, 1}

@@ -57,11 +57,9 @@ class Scene:
         return "near" if a[0] + b[0] in self.near or b[0] + a[0] in self.near else None
 
     def time(self, name: str) -> int:
-        """Return when a post was made."""
         return self.times.get(name, 0)
 
     def is_too_old(self, kept: str, name: str) -> bool:
-        """Return whether a kept post is too old to match a post."""
         return self.time(kept) <= self.time(name) - HORIZON
 
     def names_of(self, number: int) -> set[bytes]:
@@ -91,7 +89,6 @@ class Scene:
 
 
 def text_name(name: str) -> bytes:
-    """Return the name of the text of a post."""
     return b"x" + name[0].encode()
 
 
@@ -162,12 +159,10 @@ class ToyBatch(Contestants):
 
 
 def evidence(of: int, reason: str) -> Evidence:
-    """Evidence that names a keeper."""
     return Evidence(f"{of}", of, reason, 0, "toy", 1.0, 0.5, "0-")
 
 
 def record(state: State, position: int, name: str) -> PostRecord:
-    """The record of a post."""
     return PostRecord(state, StoredPost(position, name, 0.0, name, None), 0.0)
 
 
@@ -175,8 +170,6 @@ def record(state: State, position: int, name: str) -> PostRecord:
 
 
 class Content(NamedTuple):
-    """What the store holds."""
-
     next: int = 0
     records: tuple[PostRecord, ...] = ()
     """By position; a position that was taken and not written yet has one that is gone."""
@@ -184,13 +177,8 @@ class Content(NamedTuple):
     holders: tuple[tuple[bytes, int], ...] = ()
 
     def written(self, one: PostRecord) -> Content:
-        """Return the content with a record."""
         at = one.post.position
         return self._replace(records=(*self.records[:at], one, *self.records[at + 1 :]))
-
-    def seen(self) -> set[int]:
-        """Return the positions that others can know."""
-        return {position for _, position in self.holders} | self.bucket
 
 
 Access = Callable[[Content], tuple[Content, Any]]
@@ -272,7 +260,6 @@ ACCESSES: dict[str, Callable[..., list[tuple[object, Access]]]] = {
 
 
 def answer_of(method: str, parts: Sequence[Any]) -> Any:
-    """Return the answer to a call, given the answers to its accesses."""
     if method == "take":
         return Taken(parts[0], 0.0)
     if method == "announce":

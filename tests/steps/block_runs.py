@@ -1,10 +1,9 @@
 """Looking texts up by the keys of a block index as a run does, and finding the same pairs in plain Python."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -22,27 +21,15 @@ Triple = tuple[int, int, int]
 """Earlier position, later position, differing bits."""
 
 
-def find_pairs(
-    index: BlockIndex,
-    prints: Fingerprints,
-    cuts: Sequence[int] = (),
-    *,
-    sketches: UInt64s = NO_SKETCHES,
-    workers: int = 1,
-) -> list[Triple]:
-    """Every pair that is found when all texts are kept and come in batches, cut at these rows; sorted."""
-    return look_up_all(index, prints, cuts, sketches=sketches, workers=workers)[0]
+def find_pairs(*arguments: Any, **options: Any) -> list[Triple]:
+    """Every pair that `look_up_all` finds."""
+    return look_up_all(*arguments, **options)[0]
 
 
 def look_up_all(
-    index: BlockIndex,
-    prints: Fingerprints,
-    cuts: Sequence[int] = (),
-    *,
-    sketches: UInt64s = NO_SKETCHES,
-    workers: int = 1,
+    index: BlockIndex, prints: Fingerprints, cuts: Sequence[int] = (), sketches: UInt64s = NO_SKETCHES, workers: int = 1
 ) -> tuple[list[Triple], BlockReport]:
-    """The pairs, and the report of the index."""
+    """Every pair that is found when all texts are kept and come in batches, cut at these rows; and the report."""
     held = make_run_index(index, prints, sketches, workers)
     positions, found = prints.positions, list[Triple]()
     for first, last in pairwise([0, *sorted(cuts), len(prints)]):
@@ -51,7 +38,7 @@ def look_up_all(
         batch = held.batch(np.arange(first, last))
         of_index, within = held.look_up(batch), group_batch(batch)
         found += triples(of_index, positions, positions[first:last])
-        near = within.pairs(np.arange(last - first), held.report, workers)
+        near = within.pairs(held.report, workers)
         found += triples(near, positions[first:last], positions[first:last])
         held.add(batch, np.ones(last - first, np.bool_))
     return sorted(found), held.report
@@ -108,12 +95,8 @@ def clustered_prints(
     distances[lengths <= 6] = -1
     limits = make_limits(n, max_hamming_distances=max_hamming_distance)
     if by_length:
-        limits = make_limits(
-            n,
-            lengths=lengths.tolist(),
-            max_hamming_distances=distances.tolist(),
-            max_partner_lengths=(lengths * 3 // 2).tolist(),
-        )
+        reaches = lengths * 3 // 2
+        limits = make_limits(n, lengths=lengths, max_hamming_distances=distances, max_partner_lengths=reaches)
     positions = np.cumsum(rng.integers(1, 4, n))
     return make_prints(numbers, bits, limits=limits, positions=positions.tolist())
 
@@ -125,7 +108,6 @@ longer text, as `lcs` asks."""
 
 
 def edited(rng: np.random.Generator, text: str, n_edits: int) -> str:
-    """The text with some characters replaced, left out or put in."""
     characters = list(text)
     for _ in range(n_edits):
         place = int(rng.integers(len(characters)))

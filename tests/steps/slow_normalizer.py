@@ -1,7 +1,5 @@
 """A slow twin of `microblog`: one text at a time, rule after rule, each as its option describes it."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable
@@ -118,13 +116,8 @@ RULES: list[tuple[str, *tuple[Pattern, ...]]] = [
 def rewrite(text: str, options: MicroblogOptions, wording: Wording, part: str, looked_for: list[Pattern]) -> str:
     """The text without the part, or with its mask."""
     treatment = getattr(options, part)
-    left: Replacement | None = {
-        "keep": None,
-        "mask": MASKS.get(part, ""),
-        "drop": " ",
-        "drop_trail": CUT,
-        "drop_decoration": " ",
-    }[treatment]
+    dropping: dict[str, Replacement | None] = {"keep": None, "drop": " ", "drop_trail": CUT, "drop_decoration": " "}
+    left = MASKS.get(part, "") if treatment == "mask" else dropping[treatment]
     for pattern in looked_for:
         replacement = left
         if treatment == "drop_decoration":
@@ -132,9 +125,8 @@ def rewrite(text: str, options: MicroblogOptions, wording: Wording, part: str, l
         elif pattern is patterns.MENTIONS:
             replacement = None
         if replacement is not None:
-            text = re.sub(
-                pattern.source, replacement, text, flags=re.IGNORECASE if options.case == "keep" else re.NOFLAG
-            )
+            flags = re.IGNORECASE if options.case == "keep" else re.NOFLAG
+            text = re.sub(pattern.source, replacement, text, flags=flags)
     return text
 
 
@@ -154,11 +146,8 @@ def first_comment(text: str) -> str:
 
 def finish(text: str, options: MicroblogOptions) -> str:
     """The text after what is done with its white space; empty where only masks are left."""
-    text = {
-        "keep": lambda: text,
-        "collapse": lambda: re.sub(" +", " ", text).strip(),
-        "drop": lambda: text.replace(" ", ""),
-    }[options.white_space]()
+    if options.white_space != "keep":
+        text = text.replace(" ", "") if options.white_space == "drop" else re.sub(" +", " ", text).strip()
     left = text
     for part, mask in MASKS.items():
         if getattr(options, part) == "mask":

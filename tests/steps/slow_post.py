@@ -1,7 +1,5 @@
 """The plain twin of the kernels of `post`: the tokens of posts, their structure, and the features of pairs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -64,7 +62,6 @@ class Post:
 
     @property
     def letters(self) -> str:
-        """The spelling of the words."""
         return spelling(self.words)
 
 
@@ -74,7 +71,6 @@ def single(weight: float) -> float:
 
 
 def weigh(tokens: Iterable[Token]) -> float:
-    """The weight of some tokens."""
     return sum(token.weight for token in tokens)
 
 
@@ -84,7 +80,6 @@ def weigh_single(tokens: Iterable[Token]) -> np.float32:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """The tokens of a post in order."""
     tokens: list[Token] = []
     part = 0
     for match in TOKEN.finditer(text):
@@ -161,7 +156,6 @@ def bounds_of_content(tokens: list[Token]) -> tuple[int, int]:
 
 
 def read(text: str) -> Post:
-    """What a post says."""
     tokens = tokens_of(text)
     post = Post(text)
     first, last = bounds_of_content(tokens)
@@ -184,13 +178,16 @@ def read(text: str) -> Post:
 
 def arrange(text: str, tokens: list[Token], first: int, last: int) -> None:
     """Settle what is quoted, a serial number, a source and a hashtag within a sentence."""
-    if tokens[-1].part == 0:
+    if tokens[-1].part == tokens[first].part:
+        for token in tokens:
+            token.part = 0
         mark_quote(text, tokens, first, last)
     if is_serial(text, tokens, first, last):
         tokens[last].kind = "dropped"
-        _, last = bounds_of_content(tokens)
-    mark_source_at_head(text, tokens, first)
-    mark_source_at_tail(text, tokens)
+        first, last = bounds_of_content(tokens)
+    if last >= 0:
+        mark_source_at_head(text, tokens, first)
+        mark_source_at_tail(text, tokens)
     for token in tokens[first + 1 : max(last, 0)]:
         if token.kind == "tag" and not token.spelling.endswith("#"):
             token.kind, token.weight = "word", min(token.end - token.start - 1, 8) / 4
@@ -217,7 +214,8 @@ def mark_quote(text: str, tokens: list[Token], first: int, last: int) -> None:
 
 def is_serial(text: str, tokens: list[Token], first: int, last: int) -> bool:
     """Whether the last word is a number that counts posts."""
-    if tokens[last].kind != "number" or weigh_single(tokens[first:last]) < 5:
+    n_tags = sum(token.kind == "tag" for token in tokens[:last])
+    if tokens[last].kind != "number" or weigh_single(tokens[first:last]) + 2 * n_tags < 5:
         return False
     if not {token.kind for token in tokens[last + 1 :]} <= {"tag", "emoji"}:
         return False
@@ -303,7 +301,6 @@ def split_moved(words: list[Token], one: Post, other: Post) -> tuple[float, floa
 
 
 def spelling(words: list[Token]) -> str:
-    """The letters of some words."""
     return "".join(word.spelling for word in words)
 
 
@@ -366,7 +363,6 @@ def disagree(one: Counter[str], other: Counter[str]) -> tuple[float, float]:
 
 
 def features(x: Post, y: Post) -> dict[str, float]:
-    """The features of a pair."""
     a, b = (x, y) if order(x) <= order(y) else (y, x)
     common, n_a, n_b = LCSseq.similarity(a.letters, b.letters), len(a.letters), len(b.letters)
     contained, lacking, length = known_to(a, b)
@@ -401,7 +397,6 @@ def order(post: Post) -> tuple[Any, ...]:
 
 
 def body(text: str) -> str:
-    """What is compared of a post."""
     post = read(text)
     if weigh(post.words) < 5 and (not post.letters or post.around["hashtags"]):
         return text
@@ -437,7 +432,6 @@ def letter_pairs(text: str) -> list[int]:
 
 
 def curve(points: Points, value: float) -> float:
-    """The contribution of a value."""
     for (x, low), (next_x, high) in pairwise(points):
         if x <= value < next_x:
             return low + (high - low) * (value - x) / (next_x - x)

@@ -1,7 +1,5 @@
 """The `char_ngrams` tokenizer: its options, and texts that other tools make vanish."""
 
-from __future__ import annotations
-
 import pytest
 
 from hybriddup.config import load_settings
@@ -10,7 +8,6 @@ from hybriddup.steps.tokenizers.char_ngrams import CharNgrams
 
 
 def tokenize(texts: list[str], **sizes: tuple[int, int]) -> list[list[str]]:
-    """The tokens of each text."""
     tokens = CharNgrams(CharNgrams.Options.model_validate(sizes)).tokenize_batch(texts)
     return [tokens.strings(text) for text in range(tokens.n_texts)]
 

@@ -1,7 +1,5 @@
 """The characters of many texts: the same whatever the batches and the workers."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

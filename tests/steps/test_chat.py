@@ -1,7 +1,5 @@
 """The normalizer `chat`: one spelling for the words of messages."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

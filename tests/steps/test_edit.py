@@ -1,7 +1,5 @@
 """The `edit` verifier against exact fractions, on every threshold, in the kernel and beyond it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Literal
@@ -20,12 +18,12 @@ from tests.builders import make_pairs
 from tests.steps.test_verifiers import THRESHOLDS
 
 Distance = Literal["indel", "levenshtein"]
-distances = pytest.mark.parametrize("distance", ["indel", "levenshtein"])
+SIMILARITY = {"indel": reference.indel_similarity, "levenshtein": reference.levenshtein_similarity}
+distances = pytest.mark.parametrize("distance", SIMILARITY)
 few_letters = st.lists(st.text(alphabet="ab好\ud800\0", max_size=10), min_size=2, max_size=4)
 
 
 def score(texts: list[str], threshold: float, distance: Distance, pairs: list[tuple[int, int]]) -> list[float]:
-    """The scores of these pairs of texts."""
     verifier = Edit(Edit.Options(distance=distance))
     tokenizer = CharNgrams(CharNgrams.Options())
     verifier.prepare(VerifierContext(texts, tokenizer, 128, workers=1))
@@ -34,11 +32,7 @@ def score(texts: list[str], threshold: float, distance: Distance, pairs: list[tu
 
 
 def score_one(a: str, b: str, threshold: float, distance: Distance) -> float:
-    """The score of one pair."""
     return score([a, b], threshold, distance, [(0, 1)])[0]
-
-
-# --- on the threshold ---
 
 
 def pairs_on(threshold: Fraction, distance: Distance, max_length: int) -> Iterator[tuple[str, str]]:
@@ -67,15 +61,11 @@ def test_pairs_match_up_to_the_threshold_and_no_farther(distance: Distance, thre
     assert longest.tolist() == [len(b) for _, b in pairs]
 
 
-# --- equal to the twins ---
-
-
 @distances
 @given(texts=few_letters)
 def test_scores_equal_the_exact_fraction(distance: Distance, texts: list[str]) -> None:
-    similarity = reference.indel_similarity if distance == "indel" else reference.levenshtein_similarity
     pairs = [(a, b) for b in range(len(texts)) for a in range(b)]
-    assert score(texts, 0.0, distance, pairs) == [float(similarity(texts[a], texts[b])) for a, b in pairs]
+    assert score(texts, 0.0, distance, pairs) == [float(SIMILARITY[distance](texts[a], texts[b])) for a, b in pairs]
 
 
 @distances
@@ -120,16 +110,14 @@ def test_pairs_in_any_slices_score_the_same(distance: Distance) -> None:
     texts += [text for _ in range(2) for text in random_edits(rng, 150, 20)]
     pairs = make_pairs([(a, b) for b in range(len(texts)) for a in range(b)])
     pairs = pairs.take(np.arange(len(pairs))[::-1])
-    similarity = reference.indel_similarity if distance == "indel" else reference.levenshtein_similarity
-    exact = [float(similarity(texts[a], texts[b])) for a, b in zip(pairs.earlier, pairs.later, strict=True)]
+    exact = [float(SIMILARITY[distance](texts[a], texts[b])) for a, b in zip(pairs.earlier, pairs.later, strict=True)]
     for threshold in (0.0, 0.5, 0.8):
         expected = [score if score >= threshold else None for score in exact]
         for workers, n_times in ((1, 1), (1, 4), (3, 4)):
             verifier = Edit(Edit.Options(distance=distance))
             verifier.prepare(VerifierContext(texts, CharNgrams(CharNgrams.Options()), 128, workers))
-            scores = verifier.score_pairs(
-                pairs.take(np.tile(np.arange(len(pairs)), n_times)), np.full(n_times * len(pairs), threshold)
-            )
+            repeated = pairs.take(np.tile(np.arange(len(pairs)), n_times))
+            scores = verifier.score_pairs(repeated, np.full(len(repeated), threshold))
             assert [score if score >= threshold else None for score in scores.tolist()] == n_times * expected
 
 

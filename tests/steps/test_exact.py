@@ -1,12 +1,9 @@
 """Exact repeats: equal after normalizing, but texts that say nothing any more equal only what they were."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-import hybriddup
 from hybriddup.steps.exact import EqualTexts, find_equal_texts, part_without_tokens
 
 raw_texts = st.lists(st.sampled_from(["a", "A", "b", "!", "！", " ", "", "\ud800", "猫"]), max_size=12)
@@ -45,10 +42,3 @@ def test_texts_without_tokens_are_parted_by_what_they_were(raw: list[str]) -> No
 def test_nothing_is_parted_where_every_text_has_tokens() -> None:
     equal = EqualTexts.of(np.array([0, 0, 2]))
     assert part_without_tokens(equal, np.array([True, True]), ["a", "A", "b"]) is equal
-
-
-def test_repeat_of_a_near_repeat_names_the_kept_post() -> None:
-    copy = "你妈妈叫你回家吃饭啦，回家罗回家罗"
-    removed = hybriddup.dedupe(["你妈妈喊你回家吃饭哦，回家罗回家罗", copy, copy + " "]).removed
-    assert [(post.row, post.keeper_row, post.reason) for post in removed] == [(1, 0, "near"), (2, 0, "near")]
-    assert removed[0].score == removed[1].score

@@ -1,8 +1,7 @@
 """From texts to fingerprints: the five steps together, whatever the batches and workers."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ def make_fingerprinter(n_bits: int = 64, workers: int = 1, weighter: object = No
     return Fingerprinter(tokenizer, weighter or TermFrequency(), Xxh3(Xxh3.Options()), n_bits, workers)  # type: ignore[arg-type]
 
 
-def hash_of(n_bits: int) -> object:
+def hash_of(n_bits: int) -> Callable[[str], int]:
     """The hash of a token as one whole number of ``n_bits``."""
 
     def hash_token(token: str) -> int:
@@ -40,13 +39,8 @@ def hash_of(n_bits: int) -> object:
 @given(text=st.text(alphabet="abc", max_size=12))
 def test_fingerprint_equals_the_five_steps(n_bits: int, text: str) -> None:
     """Tokenize, weight, hash, add up, keep the signs, in plain Python; 64, 128 and 256 bits."""
-    expected = reference.simhash(
-        text,
-        n_bits,
-        tokenize=lambda text: reference.char_ngrams(text, 2),
-        weigh=lambda _: 1,
-        hash_of=hash_of(n_bits),  # type: ignore[arg-type]
-    )
+    bigrams = partial(reference.char_ngrams, size=2)
+    expected = reference.simhash(text, n_bits, tokenize=bigrams, weigh=lambda _: 1, hash_of=hash_of(n_bits))
     assert numbers_of(make_fingerprinter(n_bits).fingerprint([text]).bits) == [expected]
 
 

@@ -1,8 +1,6 @@
 """What verifiers ask of the characters of a pair: it refuses no pair that they accept, and all that it can."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -25,19 +23,11 @@ ALL_SCORES = 0.0
 """A threshold that no score is below, so that every score is exact."""
 
 
-def edit(distance: str) -> Verifier:
-    return Edit(Edit.Options.model_validate({"distance": distance}))
-
-
-def lcs(relative_to: str) -> Verifier:
-    return Lcs(Lcs.Options.model_validate({"relative_to": relative_to}))
-
-
-MAKERS = {
-    "edit-indel": lambda: edit("indel"),
-    "edit-levenshtein": lambda: edit("levenshtein"),
-    "lcs-longer": lambda: lcs("longer"),
-    "lcs-shorter": lambda: lcs("shorter"),
+MAKERS: dict[str, Callable[[], Verifier]] = {
+    "edit-indel": lambda: Edit(Edit.Options(distance="indel")),
+    "edit-levenshtein": lambda: Edit(Edit.Options(distance="levenshtein")),
+    "lcs-longer": lambda: Lcs(Lcs.Options(relative_to="longer")),
+    "lcs-shorter": lambda: Lcs(Lcs.Options(relative_to="shorter")),
     "jaccard": lambda: Jaccard(Jaccard.Options()),
 }
 TELLING = [name for name in MAKERS if name != "jaccard"]
@@ -49,9 +39,8 @@ Member = tuple[str, float]
 @st.composite
 def pairs_of_texts(draw: st.DrawFn) -> tuple[str, str]:
     """Two texts that have much in common, in order or not: a text and an edited copy of it, in either order."""
-    letters = draw(
-        st.sampled_from(["ab", "abcdefgh", "猫狗鸟喊你回家abc\ud800", "".join(map(chr, range(0x4E00, 0x4F00)))])
-    )
+    many = "".join(map(chr, range(0x4E00, 0x4F00)))
+    letters = draw(st.sampled_from(["ab", "abcdefgh", "猫狗鸟喊你回家abc\ud800", many]))
     base = draw(st.text(alphabet=letters, max_size=60)) * draw(st.sampled_from([1, 1, 1, 1, 9]))
     characters = list(base)
     for _ in range(draw(st.integers(0, 6))):

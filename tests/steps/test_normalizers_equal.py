@@ -1,7 +1,5 @@
 """Which posts the default normalizer makes equal, and which it keeps apart, in many languages."""
 
-from __future__ import annotations
-
 import pytest
 
 import hybriddup

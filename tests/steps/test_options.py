@@ -91,10 +91,6 @@ def test_wrong_option_says_place_and_range_and_value(given: dict[str, Any], mess
     assert fault(**given).startswith(message)
 
 
-def test_every_wrong_option_is_reported() -> None:
-    assert len(fault(number=10, share=2, flag=3).split("\n")) == 3
-
-
 def test_options_are_read_as_json_would_be() -> None:
     """Lists serve for tuples, and the numbers and paths of Python for those of a file."""
     parsed = parse_options(Everything, {"pair": [3, 4], "number": np.int64(5), "path": Path("words.txt")})

@@ -1,7 +1,5 @@
 """Work in slices and threads comes back whole and in order."""
 
-from __future__ import annotations
-
 import gc
 import subprocess
 import sys

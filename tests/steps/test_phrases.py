@@ -1,7 +1,5 @@
 """What makes a score, in words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

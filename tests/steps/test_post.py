@@ -1,7 +1,5 @@
 """The `post` verifier: what posts say, what pairs share, and the score of that."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from typing import Any
@@ -12,128 +10,36 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import hybriddup
-from hybriddup.data.records import CandidatePairs
 from hybriddup.errors import ConfigError
+from hybriddup.kernels.posts.features import FEATURES
 from hybriddup.steps.normalizers.microblog import MicroblogNormalizer
 from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
 from hybriddup.steps.posts.parts import bodies_of, body_lengths
 from hybriddup.steps.tokenizers.words import Words
 from hybriddup.steps.verifiers import VerifierContext
-from hybriddup.steps.verifiers.post.features import FEATURES, describe_differences, pair_features
+from hybriddup.steps.verifiers.post.features import describe_differences, pair_features
 from hybriddup.steps.verifiers.post.fitting import FREE, RISING, fit_curves, fit_to
 from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
 from hybriddup.steps.verifiers.post.verifier import Post
+from tests.builders import make_pairs
 from tests.steps import slow_post
 from tests.steps.slow_post import body, read
 
+PLAIN_PIECES = """
+你 妈妈 喊你回家 疫情通报 确诊3例 啦 哈哈哈 人々 かな カタカナー 한국어 ㅋㅋㅋ 𠀀
+สวัสดี ดี ดู ค่ะ ລາວ ភាសា မြန်မာ दूध दो مرحبا هههه שלום צה"ל привет ахаха
+flood floods the don't don’t dont soooo so haha kook o' ' a_b _ rt lol
+e\u0301 İ é b52 3d a.b.c http https://t.co/a http:/ @anna @ @王·小-明
+3 075 75,000 75000 7.50 1.0 1.00 1,5 0,5 0.500 00 ٣ ² ๓ 1.5. 2036345
+# #武汉# #flood #soooo #好 #1 #1a ## #a_b [doge] [泪] [1] [_a] [ ]
+😀 👍🏽 👨\u200d👩 ❤ ❤\ufe0f 🇫🇷 🇩🇪 \ue415 ©
+<repost> <repost> <url> < > ... … . , ! ? / // | — : 】 【 ( × “ ” " 「 」 « » ，
+"""
 PIECES = [
-    *(
-        "你",
-        "妈妈",
-        "喊你回家",
-        "疫情通报",
-        "确诊3例",
-        "啦",
-        "哈哈哈",
-        "人々",
-        "かな",
-        "カタカナー",
-        "한국어",
-        "ㅋㅋㅋ",
-        "𠀀",
-    ),
-    *("สวัสดี", "ดี", "ดู", "ค่ะ", "ລາວ", "ភាសា", "မြန်မာ", "दूध", "दो", "مرحبا", "هههه", "שלום", 'צה"ל', "привет", "ахаха"),
-    *(
-        "flood",
-        "floods",
-        "the",
-        "don't",
-        "don’t",
-        "dont",
-        "soooo",
-        "so",
-        "haha",
-        "kook",
-        "o'",
-        "'",
-        "a_b",
-        "_",
-        "rt",
-        "lol",
-    ),
-    *(
-        "e\u0301",
-        "İ",
-        "é",
-        "b52",
-        "3d",
-        "a.b.c",
-        "http",
-        "https://t.co/a",
-        "http:/",
-        "@anna",
-        "@",
-        "@" + "a" * 32,
-        "@王·小-明",
-    ),
-    *(
-        "3",
-        "075",
-        "75,000",
-        "75000",
-        "7.50",
-        "1.0",
-        "1.00",
-        "1,5",
-        "0,5",
-        "0.500",
-        "00",
-        "٣",
-        "²",
-        "๓",
-        "1.5.",
-        "2036345",
-    ),
-    *("#", "#武汉#", "# 武汉#", "#a b#", "#flood", "#soooo", "#好", "#1", "#1a", "##", "#a_b"),
-    *("#" + "长" * 60 + "#", "#" + "长" * 61 + "#", "[doge]", "[泪]", "[1]", "[a b]", "[_a]", "[", "]"),
-    *(
-        "[" + "好" * 10 + "]",
-        "[" + "好" * 11 + "]",
-        "😀",
-        "👍🏽",
-        "👨\u200d👩",
-        "❤",
-        "❤\ufe0f",
-        "🇫🇷",
-        "🇩🇪",
-        "\ue415",
-        "©",
-    ),
-    *(
-        "<repost>",
-        "<repost>",
-        "<url>",
-        "<",
-        ">",
-        "...",
-        "…",
-        ".",
-        ",",
-        "!",
-        "?",
-        "/",
-        "//",
-        "|",
-        " - ",
-        "—",
-        ":",
-        "】",
-        "【",
-        "(",
-        "×",
-    ),
-    *("“", "”", '"', "「", "」", "«", "»"),
-    *(" ", " ", " ", " ", " ", "  ", "，", "\t", "\u200d", "\u200c", "\u0e31", "\ud800", "\x00", "\u3000"),
+    *PLAIN_PIECES.split(),
+    *("@" + "a" * 32, "# 武汉#", "#a b#", "#" + "长" * 60 + "#", "#" + "长" * 61 + "#", "[a b]", " - "),
+    *("[" + "好" * 10 + "]", "[" + "好" * 11 + "]", *[" "] * 5, "  "),
+    *("\t", "\u200d", "\u200c", "\u0e31", "\ud800", "\x00", "\u3000"),
 ]
 
 texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | st.text(max_size=12)
@@ -152,10 +58,10 @@ def versions(draw: st.DrawFn) -> list[str]:
 
 
 posts_of_any_kind = st.lists(texts, min_size=2, max_size=6) | versions()
+PAIR = np.array([0]), np.array([1])
 
 
 def features_of(posts: list[str], earlier: np.ndarray, later: np.ndarray) -> list[list[float]]:
-    """By the plain twin."""
     parsed = [read(post) for post in posts]
     pairs = [slow_post.features(parsed[a], parsed[b]) for a, b in zip(earlier.tolist(), later.tolist(), strict=True)]
     return [[features[name] for name in FEATURES] for features in pairs]
@@ -191,7 +97,7 @@ def test_features_of_a_pair_do_not_depend_on_others(posts: list[str], random: An
     order = list(range(len(found)))
     random.shuffle(order)
     assert pair_features(posts, earlier[order], later[order]).tolist() == found[order].tolist()
-    assert pair_features(posts[:2], *np.array([[0], [1]])).tolist() == found[1:2].tolist()
+    assert pair_features(posts[:2], *PAIR).tolist() == found[1:2].tolist()
 
 
 @given(posts_of_any_kind)
@@ -212,9 +118,8 @@ def test_bodies_equal_the_plain_twin(posts: list[str]) -> None:
 def test_a_letter_that_is_repeated_without_end_is_read_once() -> None:
     """The time that a post takes grows with its length alone: a square of this one's would be minutes."""
     short, long = ("s" + n * "o" + " nice that the bridge is open" for n in (5, 400_000))
-    assert pair_features([short, long], np.array([0]), np.array([1])).tolist() == [
-        *pair_features([short, short], np.array([0]), np.array([1])).tolist()
-    ]
+    with_itself, with_the_long = (pair_features([short, other], *PAIR).tolist() for other in (short, long))
+    assert with_the_long == with_itself
 
 
 @given(texts, st.sampled_from(sorted(shipped_models())))
@@ -247,18 +152,16 @@ def test_long_posts_equal_the_plain_twin(n: int, kind: str) -> None:
     other = [word for place, word in enumerate(words) if place % 9]
     sign = " " if kind == "words" else ""
     posts = [sign.join(words), sign.join(other), sign.join(longest)]
-    pair = np.array([0]), np.array([1])
-    found = pair_features(posts, *pair)
-    assert found == pytest.approx(np.array(features_of(posts[:2], *pair)), abs=1e-9)
-    assert pair_features(posts[:2], *pair).tolist() == found.tolist()
+    found = pair_features(posts, *PAIR)
+    assert found == pytest.approx(np.array(features_of(posts[:2], *PAIR)), abs=1e-9)
+    assert pair_features(posts[:2], *PAIR).tolist() == found.tolist()
 
 
 @pytest.mark.slow
 def test_posts_longer_than_what_is_aligned_are_compared() -> None:
     words = long_post(6000, 3, "words")
     posts = [" ".join(words), " ".join(word for place, word in enumerate(words) if place % 9)]
-    pair = np.array([0]), np.array([1])
-    found, expected = pair_features(posts, *pair)[0], features_of(posts, *pair)[0]
+    found, expected = pair_features(posts, *PAIR)[0], features_of(posts, *PAIR)[0]
     same = [FEATURES.index(name) for name in ("contained", "covered", "letters_shared", "length", "lacking", "adding")]
     assert found[same] == pytest.approx(np.array(expected)[same], abs=1e-9)
     assert 0.0 < found[FEATURES.index("shared")] <= expected[FEATURES.index("shared")]
@@ -291,35 +194,19 @@ JUDGED = [
     ("posts", 0, "#三月新增病例3例#", "#四月新增病例4例#"),
     ("twitter", 1, "goodnight", "Goodnight!!"),
     ("posts", 1, "#初恋# 初恋是永生难忘的，哪怕是最小的茅舍也足够", "#新闻#初恋是永生难忘的，哪怕是最小的茅舍也足够 ?"),
-    (
-        "posts",
-        1,
-        "今天全市没有新增病例，请大家放心出行 L新华网的微博视频",
-        "【通报】今天全市没有新增病例，请大家放心出行 收起全文d",
-    ),
-    (
-        "posts",
-        1,
-        "真好//@张三:明天早上八点在广场集合，带好身份证和口罩",
-        "//@李四:明天早上八点在广场集合，带好身份证和口罩",
-    ),
+    ("posts", 1, "今天全市没有新增病例，请大家放心出行 L新华网的微博视频",
+     "【通报】今天全市没有新增病例，请大家放心出行 收起全文d"),
+    ("posts", 1, "真好//@张三:明天早上八点在广场集合，带好身份证和口罩",
+     "//@李四:明天早上八点在广场集合，带好身份证和口罩"),
     ("posts", 0, "#今天下雪了# 终于等到了，好开心", "#今天下雪了# 冷死我了，不想出门"),
     ("posts", 0, "今天新增确诊病例12例，累计报告病例330例", "今天新增确诊病例15例，累计报告病例345例"),
     ("posts", 0, "#新款手机发布# 价格太贵了买不起", "#新款手机发布#"),
-    (
-        "twitter",
-        1,
-        "RT @news: Floods kill 3, force 75,000 from Calgary homes",
-        "Floods kill 3, force 75000 from Calgary homes",
-    ),
-    (
-        "twitter",
-        1,
-        "Mayor opens the new bridge downtown http://t.co/a",
-        "Mayor opens the new bridge downtown via @paper",
-    ),
+    ("twitter", 1, "RT @news: Floods kill 3, force 75,000 from Calgary homes",
+     "Floods kill 3, force 75000 from Calgary homes"),
+    ("twitter", 1, "Mayor opens the new bridge downtown http://t.co/a",
+     "Mayor opens the new bridge downtown via @paper"),
     ("twitter", 0, "Driver needed in Red Deer, apply now!", "Nurse needed in Spruce Grove, apply now!"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("model", "label", "a", "b"), JUDGED)
@@ -340,8 +227,7 @@ def score(posts: list[str], *, threshold: float = 0.0, **options: Any) -> float:
     """The score of two posts that are compared as they are."""
     verifier = Post(Post.Options(**options))
     verifier.prepare(VerifierContext(posts, Words(), 128, 1))
-    pair = CandidatePairs(np.array([0]), np.array([1]), np.zeros(1, np.int32))
-    return float(verifier.score_pairs(pair, np.full(1, threshold))[0])
+    return float(verifier.score_pairs(make_pairs([(0, 1)]), np.full(1, threshold))[0])
 
 
 def test_a_configuration_may_bring_its_own_model() -> None:
@@ -351,11 +237,7 @@ def test_a_configuration_may_bring_its_own_model() -> None:
         "weighter": {"use": "tf"},
         "lengths": [{"max_hamming_distance": 60, "verifier": {"use": "post", "model": model, "threshold": 0.5}}],
     }
-    texts = [
-        "we met 3 old friends at the station",
-        "we met 3 old friends at a station",
-        "we met 4 old friends at a station",
-    ]
+    texts = [f"we met {n} old friends at {a} station" for n, a in ((3, "the"), (3, "a"), (4, "a"))]
     assert hybriddup.dedupe(texts, config=config).kept == [0, 2]
 
 
@@ -384,17 +266,12 @@ def test_models_come_back_from_plain_data() -> None:
         assert PostModel.from_dict(json.loads(json.dumps(model.to_dict()))) == model
 
 
-def rises_and_falls(model: PostModel) -> dict[str, tuple[bool, bool]]:
-    """Whether each curve rises anywhere, and falls anywhere."""
-    steps = {name: [b[1] - a[1] for a, b in pairwise(points)] for name, points in model.curves.items()}
-    return {name: (max(step, default=0.0) > 0, min(step, default=0.0) < 0) for name, step in steps.items()}
-
-
 def assert_monotone(model: PostModel) -> None:
     """Curves rise or fall as reason says."""
-    for name, (rises, falls) in rises_and_falls(model).items():
-        assert not (falls and name in RISING), name
-        assert not (rises and name not in (*RISING, *FREE)), name
+    for name, points in model.curves.items():
+        steps = [b[1] - a[1] for a, b in pairwise(points)]
+        assert name not in RISING or min(steps, default=0.0) >= 0, name
+        assert name in (*RISING, *FREE) or max(steps, default=0.0) <= 0, name
 
 
 @pytest.mark.parametrize("name", sorted(shipped_models()))
@@ -409,7 +286,7 @@ def test_fitted_models_are_monotone_and_relative_to_an_ordinary_pair(seed: int) 
     found, labels = rng.random((80, len(FEATURES))), rng.random(80) < 0.5
     found[:, FEATURES.index("goes_on")] = rng.random(80) < 0.2
     labels[:10] = np.arange(10) % 2 == 0
-    model = fit_to(found, labels, precision=0.6, seed=0)
+    model = fit_to(found, labels, precision=0.6)
     assert_monotone(model)
     assert np.abs(model.contributions(found).mean(axis=0)).max() < 0.001
 
@@ -419,7 +296,7 @@ def test_a_fitted_model_finds_what_labels_mean() -> None:
     found = rng.random((800, len(FEATURES)))
     found[:, FEATURES.index("numbers_differ")] = rng.random(800) < 0.3
     labels = (found[:, FEATURES.index("covered")] > 0.5) & (found[:, FEATURES.index("numbers_differ")] == 0)
-    model = fit_to(found[:400], labels[:400], precision=0.9, seed=0)
+    model = fit_to(found[:400], labels[:400], precision=0.9)
     matches = model.scores(found[400:]) >= 0.5
     assert (matches & labels[400:]).sum() / matches.sum() > 0.85
     assert (matches & labels[400:]).sum() / labels[400:].sum() > 0.8

@@ -1,7 +1,5 @@
 """Tokenizing in several processes: the same tokens in the same order, from any kind of tokenizer."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -99,7 +97,7 @@ def test_error_of_another_process_names_the_text() -> None:
 @pytest.mark.parametrize("n_texts", [0, 1, 2, 700])
 def test_tokens_of_a_sample_come_as_one(workers: int, n_texts: int) -> None:
     texts = [f"text {text}" for text in range(n_texts)]
-    tokens = tokenize_together(make_tokenizer(), texts, workers, n_later=MANY)  # type: ignore[arg-type]
+    tokens = tokenize_together(make_tokenizer(), texts, workers, pytest.fail, MANY)  # type: ignore[arg-type]
     assert [tokens.strings(text)[:-1] for text in range(tokens.n_texts)] == [text.split(" ") for text in texts]
 
 

@@ -1,7 +1,5 @@
 """Residue by patterns of one's own: what they match goes, in linear time, and what is no pattern is an error."""
 
-from __future__ import annotations
-
 import pickle
 import sys
 from typing import Any

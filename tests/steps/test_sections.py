@@ -1,7 +1,5 @@
 """Long texts are compared section by section: never above the truth, equal to it for near-equal texts, and bounded."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from itertools import pairwise
@@ -109,7 +107,6 @@ def test_texts_are_exact_up_to_a_length() -> None:
 
 
 def score(verifier: Edit | Lcs, a: str, b: str, threshold: float) -> float:
-    """The score of one pair."""
     verifier.prepare(VerifierContext([a, b], CharNgrams(CharNgrams.Options()), 128, workers=1))
     return float(verifier.score_pairs(make_pairs([(0, 1)]), np.array([threshold]))[0])
 
@@ -164,7 +161,7 @@ def test_near_pairs_of_many_long_texts_are_batches_of_bounded_size() -> None:
 
 
 PEAK = """
-import resource, numpy as np, hybriddup
+import resource, sys, numpy as np, hybriddup
 text = "".join(map(chr, np.random.default_rng(1).integers(0x4E00, 0x9FA5, {n})))
 hybriddup.dedupe([text[:9000], text[10:9000]])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -176,7 +173,5 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> (20 if sy
 @pytest.mark.slow
 def test_memory_for_a_pair_grows_with_its_length() -> None:
     """A table of all places of all characters would take 1 GB for these."""
-    run = subprocess.run(
-        [sys.executable, "-c", "import sys" + PEAK.format(n=400_000)], capture_output=True, text=True, check=True
-    )
-    assert int(run.stdout) < 500
+    command = [sys.executable, "-c", PEAK.format(n=400_000)]
+    assert int(subprocess.run(command, capture_output=True, text=True, check=True).stdout) < 500

@@ -1,7 +1,5 @@
 """The verifiers against their slow twins, and every one of them on its thresholds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import isqrt
@@ -43,15 +41,8 @@ def all_pairs(n_texts: int, distance: int = 0) -> CandidatePairs:
 
 
 def score_all(
-    verifier: Verifier,
-    texts: Sequence[str],
-    threshold: float = 0.0,
-    *,
-    distance: int = 0,
-    bits: int = 128,
-    workers: int = 1,
+    verifier: Verifier, texts: list[str], threshold: float = 0.0, distance: int = 0, bits: int = 128, workers: int = 1
 ) -> dict[tuple[int, int], float]:
-    """The score of every pair of the texts, by their positions."""
     verifier.prepare(VerifierContext(texts, SplitAtSpaces(), bits, workers))
     pairs = all_pairs(len(texts), distance)
     scores = verifier.score_pairs(pairs, np.full(len(pairs), threshold))
@@ -63,9 +54,6 @@ def score_all(
 
 def score_two(verifier: Verifier, a: str, b: str, threshold: float = 0.0) -> float:
     return score_all(verifier, [a, b], threshold)[0, 1]
-
-
-# --- pairs exactly on a threshold ---
 
 
 class OnThreshold(NamedTuple):
@@ -177,9 +165,6 @@ def test_angle_on_the_threshold_has_words_of_equal_frequency() -> None:
     assert len({idf(word) for text in texts for word in text.split()}) == 1
 
 
-# --- lcs ---
-
-
 @given(st.lists(short_texts, min_size=2, max_size=4), st.sampled_from(["longer", "shorter"]))
 @examples(60)
 def test_lcs_equals_its_plain_twin(texts: list[str], relative_to: str) -> None:
@@ -192,9 +177,6 @@ def test_megabyte_posts_of_different_words_are_refused_at_once() -> None:
     """Two long posts with too few characters in common never reach the quadratic part."""
     a, b = "ab" * 500_000, "cd" * 500_000
     assert score_two(Lcs(Lcs.Options()), a, b, 0.8) < 0.8
-
-
-# --- jaccard ---
 
 
 @given(st.lists(word_texts, min_size=2, max_size=5))
@@ -219,9 +201,6 @@ def test_jaccard_of_character_ngrams_equals_its_plain_twin(texts: list[str], siz
 @pytest.mark.parametrize("make", [Jaccard, Cosine], ids=["jaccard", "cosine"])
 def test_texts_without_any_token_do_not_match_unless_equal(make: Any) -> None:
     assert score_all(make(make.Options()), ["", " ", " "]) == {(0, 1): 0.0, (0, 2): 0.0, (1, 2): 1.0}
-
-
-# --- cosine ---
 
 
 @given(st.lists(word_texts, min_size=2, max_size=6), st.booleans())
@@ -280,9 +259,6 @@ def test_idf_learned_in_many_batches_is_that_of_all_texts(
     assert scores == pytest.approx(expected, abs=1e-12)
 
 
-# --- hamming ---
-
-
 @pytest.mark.parametrize(("distance", "expected"), [(0, 1.0), (32, 0.75), (128, 0.0)])
 def test_hamming_scores_the_share_of_equal_bits(distance: int, expected: float) -> None:
     assert score_all(Hamming(), ["a", "b"], distance=distance) == {(0, 1): expected}
@@ -312,8 +288,6 @@ def test_scores_do_not_depend_on_the_workers(name: str) -> None:
     assert one == two
 
 
-# --- bounds by length ---
-
 lengths_and_thresholds = (st.integers(0, 5000), st.integers(1, 40), st.integers(1, 40))
 
 
@@ -339,15 +313,9 @@ def test_smallest_count_is_the_first_that_reaches_the_threshold(total: int, p: i
     assert count / total >= threshold > (count - 1) / total
 
 
-def test_no_threshold_means_no_bound() -> None:
-    assert bounds.longest_partners(np.array([0, 5], np.int32), 0.0).tolist() == [bounds.NO_BOUND] * 2
-
-
-def test_bound_of_a_tiny_threshold_fits_its_type() -> None:
-    assert bounds.longest_partners(np.array([10**6], np.int32), 1e-9).tolist() == [bounds.NO_BOUND]
-
-
-# --- features ---
+@pytest.mark.parametrize(("length", "threshold"), [(0, 0.0), (5, 0.0), (10**6, 1e-9)])
+def test_no_threshold_and_a_tiny_one_mean_no_bound(length: int, threshold: float) -> None:
+    assert bounds.longest_partners(np.array([length], np.int32), threshold).tolist() == [bounds.NO_BOUND]
 
 
 def test_counting_does_not_change_the_tokens() -> None:

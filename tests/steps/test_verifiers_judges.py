@@ -1,7 +1,5 @@
 """Judges: what `all` and `any` of several verifiers accept, which member decided, and how a plan is built."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from hybriddup.config.settings import AllVerifiers, AnyVerifier, SingleVerifier
+from hybriddup.config.settings import AllVerifiers, SingleVerifier
 from hybriddup.data.records import CandidatePairs, Float64s, Int32s
 from hybriddup.errors import PluginError
 from hybriddup.run.bands import plan_judges
@@ -56,18 +54,14 @@ MEMBERS = st.integers(1, 4).flatmap(
 )
 
 
-@given(MEMBERS)
-def test_all_accepts_what_every_member_accepts(members: tuple[Float64s, list[float]]) -> None:
+@pytest.mark.parametrize(("combined", "of_members"), [(AllOf, np.all), (AnyOf, np.any)])
+@given(members=MEMBERS)
+def test_all_or_any_of_the_members_accept(
+    combined: Any, of_members: Any, members: tuple[Float64s, list[float]]
+) -> None:
     scores, thresholds = members
-    judgement = AllOf(judges(scores, thresholds)).judge(pairs_of(8))
-    assert judgement.accepted.tolist() == (scores >= np.array(thresholds)[:, None]).all(axis=0).tolist()
-
-
-@given(MEMBERS)
-def test_any_accepts_what_one_member_accepts(members: tuple[Float64s, list[float]]) -> None:
-    scores, thresholds = members
-    judgement = AnyOf(judges(scores, thresholds)).judge(pairs_of(8))
-    assert judgement.accepted.tolist() == (scores >= np.array(thresholds)[:, None]).any(axis=0).tolist()
+    judgement = combined(judges(scores, thresholds)).judge(pairs_of(8))
+    assert judgement.accepted.tolist() == of_members(scores >= np.array(thresholds)[:, None], axis=0).tolist()
 
 
 @pytest.mark.parametrize("combined", [AllOf, AnyOf])
@@ -84,16 +78,18 @@ def test_all_names_the_member_closest_to_refusing() -> None:
     assert AllOf(members).judge(pairs_of(2)).verifiers.tolist() == [1, 0]
 
 
-def test_all_names_the_first_member_that_refuses() -> None:
-    members = judges([[0.9, 0.1, 0.9], [0.2, 0.0, 0.9]], [0.8, 0.6])
-    assert AllOf(members).judge(pairs_of(3)).verifiers.tolist() == [1, 0, 0]
-    assert members[1].verifier.asked == [0, 2]  # type: ignore[attr-defined]
-
-
-def test_any_names_the_first_member_that_accepts() -> None:
-    members = judges([[0.9, 0.1, 0.1], [1.0, 0.9, 0.2]], [0.8, 0.6])
-    assert AnyOf(members).judge(pairs_of(3)).verifiers.tolist() == [0, 1, 1]
-    assert members[1].verifier.asked == [1, 2]  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    ("combined", "scores", "named", "asked"),
+    [
+        (AllOf, [[0.9, 0.1, 0.9], [0.2, 0.0, 0.9]], [1, 0, 0], [0, 2]),
+        (AnyOf, [[0.9, 0.1, 0.1], [1.0, 0.9, 0.2]], [0, 1, 1], [1, 2]),
+    ],
+)
+def test_the_first_member_that_decides_is_named(combined: Any, scores: Any, named: list[int], asked: list[int]) -> None:
+    """It refuses with `all`, and accepts with `any`; the members after it do not score the pair."""
+    members = judges(scores, [0.8, 0.6])
+    assert combined(members).judge(pairs_of(3)).verifiers.tolist() == named
+    assert members[1].verifier.asked == asked  # type: ignore[attr-defined]
 
 
 def test_combined_bounds_are_the_smallest_of_all_and_the_largest_of_any() -> None:
@@ -126,45 +122,19 @@ def test_score_that_is_not_a_number_refuses(scores: Float64s) -> None:
     assert AnyOf(members).judge(pairs_of(1)).accepted.tolist() == [True]
 
 
-def make_recorded(chosen: SingleVerifier) -> Recorded:
-    return Recorded(np.array([chosen.options.get("score", 0.0)]))
-
-
 def test_plan_makes_one_verifier_for_each_choice_of_options() -> None:
-    bands = [
-        None,
-        SingleVerifier(use="cosine", threshold=0.9),
-        AllVerifiers(
-            all=(
-                SingleVerifier(use="edit", threshold=0.8),
-                SingleVerifier(use="cosine", threshold=0.6),
-                SingleVerifier(use="cosine", threshold=0.6, idf=False),
-            )
-        ),
-    ]
-    plan = plan_judges(bands, make_recorded)
+    edit, cosine = (SingleVerifier(use=use, threshold=0.6) for use in ("edit", "cosine"))
+    combined = AllVerifiers(all=(edit, cosine, SingleVerifier(use="cosine", threshold=0.6, idf=False)))
+    bands = [None, SingleVerifier(use="cosine", threshold=0.9), combined]
+    plan = plan_judges(bands, lambda _: Recorded(np.zeros(1)))
     assert plan.names == ("cosine", "edit", "cosine")
     assert plan.keys == ("cosine {}", "edit {}", 'cosine {"idf": false}')
     assert len(plan.verifiers) == 3
 
 
-def test_plan_has_no_judge_where_only_exact_repeats_are_removed() -> None:
-    plan = plan_judges([None, SingleVerifier(use="edit", threshold=0.8)], make_recorded)
-    assert [judge is None for judge in plan.judges] == [True, False]
-
-
-@pytest.mark.parametrize(("combined", "accepted"), [(AllVerifiers, False), (AnyVerifier, True)])
-def test_plan_combines_members_as_the_settings_say(combined: Any, accepted: bool) -> None:
-    members = tuple(SingleVerifier(use="v", threshold=0.5, score=score) for score in (0.4, 0.6))
-    plan = plan_judges([combined.model_validate({combined.combine: members})], make_recorded)
-    (judge,) = plan.judges
-    assert judge is not None
-    assert judge.judge(pairs_of(1)).accepted.tolist() == [accepted]
-
-
 def test_plan_prepares_each_verifier_once() -> None:
     bands = [SingleVerifier(use="edit", threshold=threshold) for threshold in (0.8, 0.9)]
-    plan = plan_judges(bands, make_recorded)
+    plan = plan_judges(bands, lambda _: Recorded(np.zeros(1)))
     plan.prepare(VerifierContext([], None, 128, 1))  # type: ignore[arg-type]
     assert [verifier.n_prepared for verifier in plan.verifiers] == [1]  # type: ignore[attr-defined]
 

@@ -1,7 +1,5 @@
 """Weighters against their formulas, computed by hand or in plain Python."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 
@@ -22,7 +20,6 @@ token_lists = st.lists(
 
 
 def weights_of(weighter: Weighter, texts: list[list[str]]) -> list[list[float]]:
-    """The weights of each text's tokens."""
     tokens = tokens_from_lists(texts)
     weights = weighter.weigh_batch(tokens)
     assert weights.dtype == np.float32

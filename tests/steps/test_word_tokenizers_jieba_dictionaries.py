@@ -1,7 +1,5 @@
 """The dictionaries of `jieba`: honored in every process, named in the recipe, faults said clearly; silence besides."""
 
-from __future__ import annotations
-
 import hashlib
 import multiprocessing
 import os
@@ -27,10 +25,7 @@ def words_of(text: str, options: JiebaOptions) -> list[str]:
 def dictionary(tmp_path: Path) -> Path:
     """A few words, which load at once; jieba's own take a second."""
     path = tmp_path / "few.txt"
-    path.write_text(
-        "".join(f"{word} 9\n" for word in ["他", "了", "回家", "大侠", "吃饭", "来到", "网易", "大厦"]),
-        encoding="utf-8",
-    )
+    path.write_text("他 9\n了 9\n回家 9\n大侠 9\n吃饭 9\n来到 9\n网易 9\n大厦 9\n", encoding="utf-8")
     return path
 
 
@@ -42,12 +37,9 @@ def user_dictionary(tmp_path: Path) -> Path:
 
 
 def test_words_of_the_user_dictionary_are_found(user_dictionary: Path, dictionary: Path) -> None:
-    assert words_of(TEXT, JiebaOptions(dictionary=dictionary, hmm=False)) != ["回家", "罗大侠", "喊你吃饭"]
-    assert words_of(TEXT, JiebaOptions(dictionary=dictionary, user_dictionary=user_dictionary)) == [
-        "回家",
-        "罗大侠",
-        "喊你吃饭",
-    ]
+    expected = ["回家", "罗大侠", "喊你吃饭"]
+    assert words_of(TEXT, JiebaOptions(dictionary=dictionary, hmm=False)) != expected
+    assert words_of(TEXT, JiebaOptions(dictionary=dictionary, user_dictionary=user_dictionary)) == expected
 
 
 def test_another_dictionary_replaces_jiebas_own(tmp_path: Path) -> None:
@@ -141,28 +133,17 @@ def test_no_cache_is_read_or_written(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_jieba_is_silent_even_where_warnings_are_errors(tmp_path: Path, setuptools: bool) -> None:
     """Nothing on stderr: no log lines, no warnings of its old code, though it is compiled anew."""
     hide = "" if setuptools else "import sys; sys.modules['pkg_resources'] = None\n"
-    program = (
-        "from hybriddup.steps.tokenizers.jieba import Jieba\n"
-        "print(*Jieba(Jieba.Options()).tokenize_batch(['我来到北京清华大学']).strings(0))\n"
-    )
-    finished = subprocess.run(
-        [sys.executable, "-W", "error", "-X", f"pycache_prefix={tmp_path}", "-c", hide + program],
-        capture_output=True,
-        encoding="utf-8",
-        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
-        timeout=250,
-        check=False,
-    )
+    program = "from hybriddup.steps.tokenizers.jieba import Jieba\n"
+    program += "print(*Jieba(Jieba.Options()).tokenize_batch(['我来到北京清华大学']).strings(0))\n"
+    command = [sys.executable, "-W", "error", "-X", f"pycache_prefix={tmp_path}", "-c", hide + program]
+    said_in_utf8 = {"encoding": "utf-8", "env": os.environ | {"PYTHONIOENCODING": "utf-8"}}
+    finished = subprocess.run(command, capture_output=True, timeout=250, check=False, **said_in_utf8)
     assert finished.stderr == ""
     assert finished.stdout == "我 来到 北京 清华大学\n"
 
 
 def test_jieba_is_not_imported_before_it_is_needed() -> None:
-    program = (
-        "import sys\n"
-        "from hybriddup.steps.tokenizers.jieba import Jieba\n"
-        "Jieba(Jieba.Options()).recipe()\n"
-        "print('jieba' in sys.modules)\n"
-    )
+    program = "import sys; from hybriddup.steps.tokenizers.jieba import Jieba\n"
+    program += "Jieba(Jieba.Options()).recipe(); print('jieba' in sys.modules)"
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=250, check=False)
     assert finished.stdout == "False\n", finished.stderr

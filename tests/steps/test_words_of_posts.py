@@ -1,7 +1,5 @@
 """Fingerprints and keys are made of words: emoji, links and mentions count only where there is nothing else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -13,22 +11,9 @@ import hybriddup
 from hybriddup.steps.posts.parts import words_of
 
 PARTS = (
-    "we won",
-    "赢了",
-    "#final",
-    "👍🏽",
-    "🇮🇪",
-    "[太阳]",
-    "https://t.co/a1",
-    "@ann",
-    "12",
-    "!",
-    "(",
-    "https",
-    "[1]",
-    "h",
+    "we won", "赢了", "#final", "👍🏽", "🇮🇪", "[太阳]", "https://t.co/a1", "@ann", "12", "!", "(", "https", "[1]", "h",
     "a@b.de",
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,11 @@ from hybriddup.plugin.registry import Registry
 from hybriddup.plugin.spec import hookimpl
 from hybriddup.window import Window
 
+LEARN_AT = 60
+"""Posts after which windows learn in tests with the fixture `learns_early`."""
+
 
 def plugin(component: Any, role: str = "block_index", name: str = "own") -> ModuleType:
-    """A plugin with a component."""
     module = ModuleType("tests_window")
 
     @hookimpl
@@ -54,5 +56,4 @@ def connections_made(monkeypatch: pytest.MonkeyPatch) -> list[sqlite3.Connection
 
 
 def state_of(window: Window) -> Any:
-    """What is behind a window."""
     return window._state

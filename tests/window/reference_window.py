@@ -28,8 +28,6 @@ CONFIG = {
 
 @dataclass
 class Kept:
-    """A kept post."""
-
     id: str | int
     text: str
     time: float
@@ -78,7 +76,6 @@ class ReferenceWindow:
         """
         before = self.answers.get((type(post.id), post.id))
         if repeated:
-            assert before is not None
             assert before.text == post.text or not self.replace
             return before.post_id, before.keeper
         if self.replace and before is not None and post.id is not None and before.text != post.text:
@@ -93,7 +90,6 @@ class ReferenceWindow:
             self.kept.append(Kept(post_id, post.text, self.last_time, self.n))
         elif self.renew:
             kept = self.found_for(post.text)
-            assert kept is not None
             self.copied.add(kept.number)
         self.answers[(type(post_id), post_id)] = Answer(post_id, keeper, self.watermark, post.text)
         return post_id, keeper
@@ -113,7 +109,6 @@ class ReferenceWindow:
         if not was_there:
             assert answer is None or answer.watermark <= self.watermark - self.horizon
             return
-        assert answer is not None
         del self.answers[key]
         if answer.keeper is None:
             last = [kept.number for kept in self.kept if (type(kept.id), kept.id) == key][-1]
@@ -134,7 +129,6 @@ class ReferenceWindow:
         return [post for post in self.kept if post.time > max(self.watermark, self.last_time) - self.horizon]
 
     def keeper_of(self, text: str) -> str | int | None:
-        """Return the id of the kept post that a text repeats."""
         kept = self.found_for(text)
         return None if kept is None else kept.id
 

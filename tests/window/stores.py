@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from hybriddup.window.records import Evidence, PostId, StoredPost
 
@@ -24,13 +28,32 @@ def post(position: int, post_id: PostId | None = None, text: str | None = None) 
 
 
 def posts(first: int, n: int) -> list[StoredPost]:
-    """Return posts at consecutive positions."""
     return [post(position) for position in range(first, first + n)]
 
 
 def change(folder: Path, *statements: str | tuple[str, Any]) -> None:
-    """Change the file of a store from outside."""
     with closing(sqlite3.connect(folder / FILE)) as connection:
         for statement in statements:
             connection.execute(*((statement,) if isinstance(statement, str) else statement))
         connection.commit()
+
+
+def check_file(folder: Path) -> None:
+    """SQLite finds the file sound, and there is no gap in the positions."""
+    with closing(sqlite3.connect(folder / FILE)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        lowest, highest, n = connection.execute("SELECT min(position), max(position), count(*) FROM posts").fetchone()
+        assert n == 0 or highest - lowest + 1 == n
+
+
+@contextmanager
+def mounted(folder: Path, size: str) -> Iterator[None]:
+    """Mount a file system of this size over a directory, if this process may."""
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    try:
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            pytest.skip("this process may not mount a file system")
+    except FileNotFoundError:
+        pytest.skip("there is no program mount")
+    yield
+    subprocess.run(["umount", str(folder)], check=True)  # noqa: S607

@@ -52,7 +52,6 @@ def crowded_texts(n: int, seed: int = 2) -> list[str]:
 
 
 def limited(**limits: int) -> dict[str, Any]:
-    """A configuration that looks at no more than these limits say."""
     return SHINGLES | {"blocks": {"use": "shingles", "common_in": RARE, **limits}}
 
 
@@ -126,7 +125,6 @@ def test_arrival_does_not_depend_on_the_batches_of_one_moment() -> None:
 
 
 def words_as_keys(text: str) -> list[int]:
-    """Each third of a text, as a number."""
     return [int.from_bytes(text[first : first + 8].encode(), "little") % 2**61 for first in range(0, len(text), 8)]
 
 
@@ -137,7 +135,6 @@ class Thirds(BlockIndex):
     max_bucket_size = 4
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002
-        """Return three keys, or fewer."""
         keys = np.full((len(texts), 3), NO_KEY, np.uint64)
         for row, text in enumerate(texts):
             own = list(dict.fromkeys(words_as_keys(text)))[:3]
@@ -149,7 +146,6 @@ class FewColumns(Thirds):
     """Returns no more columns than the texts at hand need."""
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
-        """Return two keys."""
         return np.ascontiguousarray(super().keys(texts, bits)[:, :2])
 
 
@@ -178,25 +174,14 @@ def test_windows_with_keys_of_plugins_are_opened_again(component: Any, has_recor
     assert decisions == decide(texts, 50, OWN, plugins=[plugin(component)])[0]
 
 
-class TooManyKeys(Thirds):
-    """Says that there are fewer keys than there are."""
-
-    n_keys = 2
-
-
-class TooLargeKeys(Thirds):
-    """Says that keys are smaller than they are."""
-
-    key_bits = 32
-
-
 @pytest.mark.parametrize(
-    ("component", "message"), [(TooManyKeys, "at most 2 keys of a text"), (TooLargeKeys, r"keys below 2\*\*32")]
+    ("promise", "message"),
+    [({"n_keys": 2}, "at most 2 keys of a text"), ({"key_bits": 32}, r"keys below 2\*\*32")],
 )
 def test_keys_that_are_not_as_they_were_said_to_be_are_an_error(
-    component: type[BlockIndex], message: str, tmp_path: Any
+    promise: dict[str, int], message: str, tmp_path: Any
 ) -> None:
-    with Window.open(tmp_path, OWN, plugins=[plugin(component)]) as window:
+    with Window.open(tmp_path, OWN, plugins=[plugin(type("Own", (Thirds,), promise))]) as window:
         with pytest.raises(PluginError, match=message):
             window.add(crowded_texts(1)[0])
         assert window.stats().n_posts == 0

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from hybriddup.errors import UnsupportedError
+import hybriddup
 from hybriddup.window import Decision, StoredPost, Window
 from hybriddup.window.stores import sqlite_queries
-from tests.shared_windows.plain_store import Opener
 
 FIRST, NEARLY = "你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"
 OTHER = "明天下雨吗，要不要带伞出门"
@@ -30,32 +29,22 @@ class Days:
         self._window = self.open()
 
     def open(self, **options: Any) -> Window:
-        """Open the window."""
         clock: Callable[[], float] = lambda: self.day * DAY  # noqa: E731
         return Window.open(self.path, self.config, horizon="2d", max_step="9d", counts=True, clock=clock, **options)
 
     @property
     def window(self) -> Window:
-        """The window."""
         if self.reopens:
             self._window.close()
             self._window = self.open()
         return self._window
 
-    def close(self) -> None:
-        """Close the window."""
-        self._window.close()
-
     def add(self, day: float, name: str, text: str = FIRST) -> Decision:
-        """Add a post on a day."""
         self.day = day
         return self.window.add({"id": name, "text": text})
 
-    def found(self, name: str) -> StoredPost:
-        """The post with an id."""
-        post = self.window.get(name)
-        assert post is not None
-        return post
+    def found(self, name: str) -> StoredPost | None:
+        return self.window.get(name)
 
 
 @pytest.fixture(params=["memory", "file", "file, reopened"])
@@ -70,16 +59,134 @@ def days(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
     yield open_days
     for one in opened:
-        one.close()
+        one.window.close()
 
 
-def test_a_text_that_is_repeated_daily_is_kept_once(days: Any) -> None:
-    window = days(RENEW)
-    kept = [window.add(day, f"day {day}", FIRST if day % 2 else NEARLY).duplicate_of for day in range(20, 29)]
-    assert kept == [None, *["day 20"] * 8]
-    window = days({"window": {"renew": False}})
-    again = [window.add(day, f"day {day}").kept for day in range(40, 45)]
-    assert again == [True, False, True, False, True]
+Script = list[tuple[float, str | int, str, str | None]]
+AGAIN = "the answer that it got before"
+DAILY: Script = [
+    (20, "a", FIRST, None),
+    *((day, f"day {day}", FIRST if day % 2 else NEARLY, "a") for day in range(21, 29)),
+]
+SCRIPTS: dict[str, tuple[dict[str, Any], Script, dict[str | int, tuple[str, int]]]] = {
+    "a text that is repeated daily is kept once": (RENEW, DAILY, {"a": (FIRST, 8)}),
+    "without renewals it is kept every second day": (
+        {"window": {"renew": False}},
+        [
+            (20, "a", FIRST, None),
+            (21, "b", FIRST, "a"),
+            (22, "c", FIRST, None),
+            (23, "d", FIRST, "c"),
+            (24, "e", FIRST, None),
+        ],
+        {"e": (FIRST, 0)},
+    ),
+    "a renewal lasts for a horizon": (
+        RENEW,
+        [(20, "a", FIRST, None), (21.5, "b", FIRST, "a"), (23.4, "c", FIRST, "a"), (25.5, "d", FIRST, None)],
+        {"d": (FIRST, 0)},
+    ),
+    "a copy within a sixteenth of the horizon does not renew": (
+        RENEW,
+        [(20, "a", FIRST, None), (20.1, "b", FIRST, "a"), (22.05, "c", FIRST, None)],
+        {"c": (FIRST, 0)},
+    ),
+    "a known id gets its answer for as long as its post is renewed": (
+        RENEW,
+        [*DAILY, (28, "a", OTHER, AGAIN)],
+        {"a": (FIRST, 8)},
+    ),
+    "a known id gets the same answer": ({}, [(20, "a", FIRST, None), (20, "a", OTHER, AGAIN)], {"a": (FIRST, 0)}),
+    "the same text gets the same answer": (
+        REPLACE,
+        [(20, "a", FIRST, None), (20, "a", FIRST, AGAIN)],
+        {"a": (FIRST, 0)},
+    ),
+    "a post with another text replaces itself": (
+        REPLACE,
+        [
+            (20, "a", FIRST, None),
+            (20, "copy", NEARLY, "a"),
+            (20, "a", OTHER, None),
+            (20, "b", FIRST, None),
+            (20, "c", OTHER, "a"),
+        ],
+        {"a": (OTHER, 1), "b": (FIRST, 0)},
+    ),
+    "a post does not repeat its own earlier text": (
+        REPLACE,
+        [(20, "a", FIRST, None), (20, "a", NEARLY, None), (20, "b", FIRST, "a")],
+        {"a": (NEARLY, 1)},
+    ),
+    "a duplicate that is edited is a copy no longer": (
+        REPLACE,
+        [(20, "a", FIRST, None), (20, "b", NEARLY, "a"), (20, "b", OTHER, None)],
+        {"a": (FIRST, 0), "b": (OTHER, 0)},
+    ),
+    "a post that is edited back is a copy again": (
+        REPLACE,
+        [(20, "a", FIRST, None), (20, "b", NEARLY, "a"), (20, "b", OTHER, None), (20, "b", NEARLY, "a")],
+        {"a": (FIRST, 1)},
+    ),
+    "a renewed post is replaced as a whole": (
+        BOTH,
+        [*DAILY[:3], (22, "a", OTHER, None), (22, "new", FIRST, None)],
+        {"a": (OTHER, 0), "new": (FIRST, 0)},
+    ),
+    "edits of kept posts and of duplicates": (
+        BOTH,
+        [
+            *((20, "a", FIRST, None), (20, "b", NEARLY, "a"), (20, "a", OTHER, None), (20, "a", OTHER, AGAIN)),
+            *((20, "b", OTHER, "a"), (20, "c", FIRST, None), (20, "a", FIRST, "c"), (20, 1, OTHER, None)),
+        ],
+        {"c": (FIRST, 1), 1: (OTHER, 0)},
+    ),
+}
+"""A configuration, posts with what each repeats, and the kept posts that are left, with the copies of each."""
+
+
+def outcomes(decisions: Iterable[Decision]) -> list[str | int | None]:
+    return [AGAIN if one.repeated else one.duplicate_of for one in decisions]
+
+
+@pytest.mark.parametrize(("config", "script", "kept"), SCRIPTS.values(), ids=SCRIPTS)
+def test_posts_that_come_again_are_answered_as_the_settings_say(
+    days: Any, config: dict[str, Any], script: Script, kept: dict[str | int, tuple[str, int]]
+) -> None:
+    window, expected = days(config), [answer for *_, answer in script]
+    assert outcomes(window.add(*post) for *post, _ in script) == expected
+    left = [post for post in window.window.posts().posts if post.kept and post.time > (window.day - 2) * DAY]
+    assert {post.id: (post.text, post.n_copies) for post in left} == kept
+    assert len(window.window) == len(kept)
+    if script[0][0] == script[-1][0]:
+        at_once = days(config).window.add_many([{"id": name, "text": text} for _, name, text, _ in script])
+        assert outcomes(at_once) == expected
+
+
+@pytest.mark.parametrize(
+    ("config", "name", "text"), [({}, "b", FIRST), ({}, "b", OTHER), (RENEW, "b", FIRST), (REPLACE, "a", OTHER)]
+)
+def test_what_cannot_be_written_changes_nothing(
+    days: Any, config: dict[str, Any], name: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = days(config)
+    window.add(20, "a", FIRST)
+    window.day, held = 21, window.window
+    n_posts = held.stats().n_posts
+    with monkeypatch.context() as patched:
+        patched.setattr(sqlite_queries, "write_state", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            held.add({"id": name, "text": text})
+    assert [(post.id, post.text, post.n_copies, post.position) for post in held.posts().posts] == [("a", FIRST, 0, 0)]
+    assert held.stats().n_posts == n_posts
+    assert not any(match.is_match for match in held.match(OTHER))
+    assert held.add({"id": "c", "text": NEARLY}).duplicate_of == "a"
+    assert len(held) == 1
+    assert not held.add({"id": name, "text": text}).repeated
+
+
+def test_runs_take_no_notice() -> None:
+    assert hybriddup.dedupe([FIRST, NEARLY], config=BOTH).kept == hybriddup.dedupe([FIRST, NEARLY]).kept
 
 
 def test_a_renewed_post_is_one_post(days: Any) -> None:
@@ -92,31 +199,6 @@ def test_a_renewed_post_is_one_post(days: Any) -> None:
     assert [match.id for match in window.window.match(NEARLY)] == ["day 20"]
     assert len(window.window) == window.window.stats().n_kept_in_window == 1
     assert window.window.explain(NEARLY, "day 20").matches
-
-
-def test_a_renewal_lasts_for_a_horizon(days: Any) -> None:
-    window = days(RENEW)
-    window.add(20, "a")
-    window.add(21.5, "b")
-    assert window.add(23.4, "c").duplicate_of == "a"
-    assert window.add(25.5, "d").kept
-
-
-def test_a_copy_that_comes_soon_does_not_renew(days: Any) -> None:
-    """Within a sixteenth of the horizon, which is three hours."""
-    window = days(RENEW)
-    window.add(20, "a")
-    window.add(20.1, "b")
-    assert (window.found("a").position, window.found("a").time) == (0, 20 * DAY)
-    assert window.add(22.05, "c").kept
-
-
-def test_a_known_id_gets_its_answer_for_as_long_as_its_post_is_renewed(days: Any) -> None:
-    window = days(RENEW)
-    for day in range(20, 26):
-        window.add(day, f"day {day}")
-    again = window.add(25, "day 20", OTHER)
-    assert (again.kept, again.repeated) == (True, True)
 
 
 def test_a_renewed_post_is_deleted_as_a_whole(days: Any) -> None:
@@ -144,16 +226,13 @@ def test_a_reader_follows_renewals(tmp_path: Path) -> None:
         for day in range(21, 26):
             writer.add(day, f"day {day}")
             assert [match.id for match in reader.match(NEARLY)] == ["a"]
-            post = reader.get("a")
-            assert post is not None
-            assert (post.n_copies, len(reader)) == (day - 20, 1)
+            assert (reader.get("a").n_copies, len(reader)) == (day - 20, 1)
     writer.window.close()
 
 
 @pytest.mark.parametrize("config", [RENEW, BOTH])
 @pytest.mark.parametrize("batch", [3, 50])
 def test_batches_decide_by_event_time_as_single_posts_do(config: dict[str, Any], batch: int) -> None:
-    """Also if a batch is longer than a horizon."""
     rng = Random(5)  # noqa: S311
     texts = [FIRST, NEARLY, OTHER, "good night, everybody out there", "the last bus left at nine"]
     times = [DAY * (20 + number / 4 - rng.choice([0, 0, 1])) for number in range(100)]
@@ -169,109 +248,3 @@ def test_batches_decide_by_event_time_as_single_posts_do(config: dict[str, Any],
     assert outcomes[0] == outcomes[1]
     n_kept = [sum(of is None for _, of, repeated in some if not repeated) for some in outcomes]
     assert n_kept[1] < n_kept[2]
-
-
-def test_a_post_with_another_text_replaces_itself(days: Any) -> None:
-    window = days(REPLACE)
-    assert window.add(20, "a", FIRST).kept
-    assert window.add(20, "copy", NEARLY).duplicate_of == "a"
-    edited = window.add(20, "a", OTHER)
-    assert (edited.kept, edited.repeated) == (True, False)
-    assert (window.found("a").text, window.found("a").n_copies) == (OTHER, 0)
-    assert window.found("copy").duplicate_of == "a"
-    assert window.add(20, "b", FIRST).kept
-    assert window.add(20, "c", OTHER).duplicate_of == "a"
-    assert len(window.window) == 2
-
-
-def test_a_post_does_not_repeat_its_own_earlier_text(days: Any) -> None:
-    window = days(REPLACE)
-    window.add(20, "a", FIRST)
-    assert window.add(20, "a", NEARLY).kept
-    assert window.add(20, "b", FIRST).duplicate_of == "a"
-
-
-def test_a_duplicate_that_is_edited_is_a_copy_no_longer(days: Any) -> None:
-    window = days(REPLACE)
-    window.add(20, "a", FIRST)
-    window.add(20, "b", NEARLY)
-    assert window.found("a").n_copies == 1
-    assert window.add(20, "b", OTHER).kept
-    assert window.found("a").n_copies == 0
-    assert window.add(20, "b", NEARLY).duplicate_of == "a"
-    assert window.found("a").n_copies == 1
-
-
-def test_the_same_text_gets_the_same_answer(days: Any) -> None:
-    window = days(REPLACE)
-    first, again = window.add(20, "a", FIRST), window.add(20, "a", FIRST)
-    assert (again.position, again.kept, again.repeated) == (first.position, True, True)
-
-
-def test_without_the_key_a_known_id_gets_the_same_answer(days: Any) -> None:
-    window = days({})
-    window.add(20, "a", FIRST)
-    assert window.add(20, "a", OTHER).repeated
-    assert window.found("a").text == FIRST
-
-
-def test_edits_in_a_batch_are_those_of_single_posts(days: Any) -> None:
-    window = days(BOTH)
-    posts = [
-        ("a", FIRST),
-        ("b", NEARLY),
-        ("a", OTHER),
-        ("a", OTHER),
-        ("b", OTHER),
-        ("c", FIRST),
-        ("a", FIRST),
-        (1, OTHER),
-    ]
-    decisions = window.window.add_many([{"id": name, "text": text} for name, text in posts])
-    assert [(one.id, one.duplicate_of, one.repeated) for one in decisions] == [
-        ("a", None, False),
-        ("b", "a", False),
-        ("a", None, False),
-        ("a", None, True),
-        ("b", "a", False),
-        ("c", None, False),
-        ("a", "c", False),
-        (1, None, False),
-    ]
-
-
-def test_a_renewed_post_is_replaced_as_a_whole(days: Any) -> None:
-    window = days(BOTH)
-    for day in (20, 21, 22):
-        window.add(day, f"day {day}")
-    assert window.add(22, "day 20", OTHER).kept
-    assert window.add(22, "new", FIRST).kept
-    assert {match.id for match in window.window.match(FIRST) if match.is_match} == {"new"}
-
-
-@pytest.mark.parametrize("config", [RENEW, REPLACE])
-def test_what_cannot_be_written_changes_nothing(
-    days: Any, config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    window = days(config)
-    window.add(20, "a", FIRST)
-    name, text = ("b", FIRST) if config is RENEW else ("a", OTHER)
-    window.day, held = 21, window.window
-    with monkeypatch.context() as patched:
-        patched.setattr(sqlite_queries, "write_state", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            held.add({"id": name, "text": text})
-    assert (held.get("a").text, held.get("a").n_copies, held.get("a").position) == (FIRST, 0, 0)
-    assert held.add({"id": "c", "text": NEARLY}).duplicate_of == "a"
-
-
-@pytest.mark.parametrize(("config", "named"), [(RENEW, "window.renew"), (REPLACE, "window.on_same_id: replace")])
-def test_shared_windows_refuse_what_they_cannot_do(config: dict[str, Any], named: str) -> None:
-    with pytest.raises(UnsupportedError, match=f"has no {named}.* Leave these out, or use a window in a directory"):
-        Opener()("shared", config=config)
-
-
-def test_runs_take_no_notice() -> None:
-    import hybriddup
-
-    assert hybriddup.dedupe([FIRST, NEARLY], config=BOTH).kept == hybriddup.dedupe([FIRST, NEARLY]).kept

@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,10 +16,11 @@ from hybriddup.run.recipe import pack_arrays
 from hybriddup.window import Window
 from hybriddup.window.derived import deriving
 from hybriddup.window.stores.sqlite_queries import insert_meta
-from tests.window.plugins import state_of
+from tests.window.plugins import LEARN_AT, state_of
 from tests.window.stores import FILE
-from tests.window.test_learning import COSINE, LEARN_AT, comparing_by, greetings, scores, texts
+from tests.window.test_learning import COSINE, comparing_by, greetings, scores, texts
 
+pytestmark = pytest.mark.usefixtures("learns_early")
 TO_6 = """
     ALTER TABLE posts DROP COLUMN copies;
     DROP TABLE renewals;
@@ -33,13 +35,6 @@ TO_5 = """
     PRAGMA user_version = 5;
 """
 POSTS = [{"id": place, "text": text} for place, text in enumerate(greetings(LEARN_AT + 60))]
-
-
-@pytest.fixture(autouse=True)
-def _learn_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have windows learn after a few posts."""
-    for module in ("maintenance", "learning"):
-        monkeypatch.setattr(f"hybriddup.window.{module}.FIT_AT", LEARN_AT)
 
 
 def answers(folder: Path) -> list[Any]:
@@ -100,17 +95,13 @@ def test_a_conversion_that_is_broken_off_is_made_again(
     converted: tuple[Path, list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, expected = converted
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
     for name in (
         "hybriddup.window.stores.sqlite_file.transaction",
         "hybriddup.window.stores.sqlite_queries.count_old_copies",
         "hybriddup.window.stores.sqlite.remove_old_files",
     ):
         with monkeypatch.context() as patched:
-            patched.setattr(name, interrupted)
+            patched.setattr(name, Mock(side_effect=KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
                 Window.open(store, "weibo", counts=True)
     assert answers(store) == expected
@@ -122,12 +113,8 @@ def test_old_texts_that_cannot_be_deleted_are_an_error(
     """The text of a post that is deleted later would stay there. Other files in the directory are not touched."""
     store, expected = converted
     (store / "derived" / "notes.txt").write_text("mine")
-
-    def fail(*_: object, **__: object) -> None:
-        raise OSError(5, "Input/output error")
-
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "unlink", fail)
+        patched.setattr(Path, "unlink", Mock(side_effect=OSError(5, "Input/output error")))
         with pytest.raises(StoreError, match="derived cannot be deleted"):
             Window.open(store, "weibo")
     assert answers(store) == expected

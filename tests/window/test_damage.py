@@ -57,7 +57,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def expected(whole: Path) -> Any:
-    """The answers of the store without damage."""
     return answers(Path(shutil.copytree(whole, whole.with_name("expected"))))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -19,7 +19,6 @@ from hybriddup.window.records import StoredPost
 from hybriddup.window.stores import sqlite_queries
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.posts import load_sample
-from tests.processes import python
 from tests.window.reference_window import CONFIG
 from tests.window.stores import WITHOUT_RECORDS, change
 
@@ -76,7 +75,6 @@ LONG = f"{UNWANTED} " * 200
 
 
 def distinct(seed: int, n: int) -> list[str]:
-    """Texts that do not repeat each other."""
     rng = Random(seed)  # noqa: S311  posts, not secrets
     return ["".join(chr(rng.randrange(0x4E00, 0x9000)) for _ in range(20)) for _ in range(n)]
 
@@ -89,7 +87,6 @@ def holds(folder: Path, text: str) -> bool:
 
 
 def check_gone(folder: Path) -> None:
-    """Nothing is left of the secret in any file, whatever form it was in."""
     assert not holds(folder, "不该再看到")
     assert not holds(folder, "secret")
 
@@ -125,7 +122,6 @@ def with_secret(folder: Path, unwanted: str) -> Window:
 
 @pytest.mark.parametrize("unwanted", SECRETS, ids=["short", "2 kB", "7 kB", "33 kB"])
 def test_when_a_deletion_returns_nothing_is_left_of_the_text(tmp_path: Path, unwanted: str) -> None:
-    """Not while the window is open, not after a crash at that moment, and not when more posts come."""
     with with_secret(tmp_path / "w", unwanted) as window:
         assert window.delete("gone")
         check_gone(tmp_path / "w")
@@ -179,29 +175,6 @@ def test_a_text_that_a_reader_needed_at_a_crash_goes_when_the_window_is_opened(t
         check_gone(tmp_path / "crashed")
 
 
-DELETES = """
-import sys
-from hybriddup.window import Window
-from tests.window.test_deleting import CONFIG
-
-window = Window.open(sys.argv[1], CONFIG)
-assert window.delete("gone")
-print("deleted", flush=True)
-sys.stdin.read()
-"""
-
-
-def test_nothing_is_left_of_a_deleted_text_after_a_kill(tmp_path: Path) -> None:
-    """As soon as the deletion has returned."""
-    with_secret(tmp_path / "w", LONG).close()
-    command = [*python(), "-c", DELETES, str(tmp_path / "w")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "deleted\n"
-        process.kill()
-    check_gone(tmp_path / "w")
-
-
 def test_nothing_is_left_of_texts_in_pages_that_are_free(tmp_path: Path) -> None:
     """When posts are forgotten, SQLite moves those left to other pages: in a free one, a deletion would miss them."""
     secrets = [f"secret {position:06} {'x' * (30 + position % 400)}" for position in range(2000)]
@@ -233,15 +206,12 @@ def test_a_text_is_erased_that_memory_has_forgotten_and_the_store_has_not(tmp_pa
 
 
 def test_a_text_that_cannot_be_overwritten_is_not_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        error = sqlite3.OperationalError("disk I/O error")
-        error.sqlite_errorcode = sqlite3.SQLITE_IOERR
-        raise error
-
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR
     with Window.open(tmp_path / "w", "weibo") as window:
         window.add_many([{"id": "gone", "text": UNWANTED}, *distinct(5, 3)])
         with monkeypatch.context() as patched:
-            patched.setattr(sqlite_queries, "delete_post", full)
+            patched.setattr(sqlite_queries, "delete_post", Mock(side_effect=error))
             with pytest.raises(StoreError, match="reading or writing failed"):
                 window.delete("gone")
         assert window.get("gone") is not None

@@ -35,7 +35,6 @@ def sentences(n: int) -> list[str]:
 def check(window: Window, decision: Decision, text: str) -> None:
     """Fail unless the explanation of a near repeat says what the decision said."""
     evidence = decision.evidence
-    assert evidence is not None
     explained = window.explain(text, evidence.duplicate_of)
     told = (explained.hamming_distance, explained.verifier, explained.score, explained.threshold, explained.length_band)
     assert told == evidence_values(evidence)[3:]
@@ -91,7 +90,6 @@ def test_explaining_changes_no_answer(tmp_path: Path) -> None:
 
 
 def test_block_keys_are_those_of_the_index_of_the_window() -> None:
-    """As many as a text has; a scan has one for all."""
     for blocks, n_keys in (({"use": "shingles", "n_shingles": 5}, 5), ({"use": "scan"}, 1)):
         with Window.open(None, {"blocks": blocks}, workers=1) as window:
             window.add(FIRST)

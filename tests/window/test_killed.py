@@ -6,30 +6,27 @@ import json
 import multiprocessing
 import os
 import signal
-import sqlite3
 import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from time import monotonic, sleep
 from typing import Any
 
-import numpy as np
 import pytest
 
 import hybriddup
-from hybriddup.window import Decision, StoredPost, Window
-from hybriddup.window.stores.sqlite import SqliteStore
+from hybriddup.window import Decision, Window
 from tests.processes import python
 from tests.window.reference_window import CONFIG
-from tests.window.stores import posts
+from tests.window.stores import check_file
 
 KILLS = int(os.environ.get("HYBRIDDUP_KILLS", "50"))
-POSTS_A_BATCH = 16
+BATCHES = 1, 16, 16, 16, 64, 256, 1000
 MOST_BYTES = 40_000
 """Answers, some 200 bytes each, that are written before a kill, at most."""
 DAILY = "good morning, everybody in this town"
@@ -48,17 +45,19 @@ def post_of(number: int) -> dict[str, object]:
 
 
 def as_line(decision: Decision) -> str:
-    """What was acknowledged of a post."""
     return json.dumps(decision.to_dict() | {"repeated": False}) + "\n"
 
 
 def add_posts(acknowledged: Path, folder: Path, first: int) -> None:
     """Add posts without end, from some that were added before on, and write down what is acknowledged."""
+    random = Random(first)  # noqa: S311
     with acknowledged.open("a") as file, Window.open(folder, CONFIG, counts=True, workers=1) as window:
-        for start in range(first, 10**9, POSTS_A_BATCH):
-            decisions = window.add_many([post_of(number) for number in range(start, start + POSTS_A_BATCH)])
+        while True:
+            n = random.choice(BATCHES)
+            decisions = window.add_many([post_of(number) for number in range(first, first + n)])
             file.writelines(map(as_line, decisions))
             file.flush()
+            first += n
 
 
 def kill_while(adds: Callable[..., None], acknowledged: Path, *given: object, n_bytes: int, seconds: float) -> None:
@@ -71,7 +70,6 @@ def kill_while(adds: Callable[..., None], acknowledged: Path, *given: object, n_
     while process.is_alive() and acknowledged.stat().st_size <= size + n_bytes and monotonic() < deadline:
         sleep(0.001)
     sleep(seconds)
-    assert process.pid is not None
     os.kill(process.pid, signal.SIGKILL)
     process.join()
     assert process.exitcode == -signal.SIGKILL
@@ -85,7 +83,6 @@ def read_acknowledged(path: Path) -> Iterator[dict[str, object]]:
 
 
 def crash(folder: Path, rounds: int) -> int:
-    """Kill the window so many times; return how many posts were acknowledged."""
     store, acknowledged, random = folder / "store", folder / "acknowledged.jsonl", Random(rounds)  # noqa: S311
     answers: dict[object, dict[str, object]] = {}
     for _ in range(rounds):
@@ -95,6 +92,7 @@ def crash(folder: Path, rounds: int) -> int:
             assert answers.setdefault(answer["id"], answer) == answer
         acknowledged.write_text("")
     check_answers(store, answers)
+    check_file(store)
     return len(answers)
 
 
@@ -102,7 +100,7 @@ def check_answers(store: Path, answers: dict[object, dict[str, object]]) -> None
     """The store holds every answer that was given, and the decisions are those of a run over its posts in order."""
     with Window.open(store, CONFIG, workers=1) as window:
         # the last batch may be stored without an answer
-        last = max(answers) + POSTS_A_BATCH  # type: ignore[type-var, operator]
+        last = max(answers) + max(BATCHES)  # type: ignore[type-var, operator]
         stored = [window.get(number) for number in range(last + 1)]
     posts = sorted((post for post in stored if post is not None), key=lambda post: post.position)
     assert [post.position for post in posts] == list(range(len(posts)))
@@ -142,19 +140,16 @@ def add_again(acknowledged: Path, folder: Path, first: int) -> None:
 
 
 def open_again(folder: Path) -> Window:
-    """Open a window whose copies renew posts, and whose posts can be edited."""
     config = CONFIG | {"window": {"renew": True, "on_same_id": "replace"}}
     times: dict[str, Any] = {"time": "event", "horizon": "2d", "max_step": "9d", "clock": lambda: 1e9}
     return Window.open(folder, config, counts=True, workers=1, **times)
 
 
 def edited(number: int) -> str:
-    """The text of a post on a day."""
     return f"{number} is the number of this text"
 
 
 def test_renewals_and_edits_are_whole_after_kills(tmp_path: Path) -> None:
-    """The text is kept once, with all its copies, and of the edited post only the last text is there."""
     load_kernels()
     store, acknowledged, random, n = tmp_path / "store", tmp_path / "acknowledged", Random(3), 0  # noqa: S311
     for _ in range(5):
@@ -162,77 +157,13 @@ def test_renewals_and_edits_are_whole_after_kills(tmp_path: Path) -> None:
         n = len(acknowledged.read_text().splitlines())
         with open_again(store) as window:
             kept, edit, copy = (window.get(name) for name in (0, "edited", n - 1))
-            assert kept is not None
-            assert edit is not None
-            assert copy is not None
             n_days = n + (window.get(n) is not None)
             assert (kept.n_copies, kept.first_seen, copy.duplicate_of) == (n_days - 1, 0, 0)
             assert edit.text in (edited(n - 1), edited(n))
             assert [match.id for match in window.match(edit.text) if match.is_match] == ["edited"]
             assert len(window) == 2
+        check_file(store)
     assert n > 10
-
-
-def counted(given: Sequence[StoredPost]) -> list[StoredPost]:
-    """Posts as a store that counts copies has them: each kept one with those of the others that repeat it."""
-    by_position = {one.position: one for one in given}
-    for one in given:
-        of = by_position.get(-1 if one.evidence is None else one.evidence.of_position)
-        if of is not None and of.kept:
-            by_position[of.position] = of.with_copies([one])
-    return list(by_position.values())
-
-
-def append_posts(acknowledged: Path, folder: Path, seed: int) -> None:
-    """Append batches without end, forget all but the latest posts, and write down how many posts are acknowledged.
-
-    The second process, and all after it, count copies.
-    """
-    store, random = SqliteStore.open(folder), Random(seed)  # noqa: S311
-    if seed:
-        store.count_copies()
-    with acknowledged.open("a") as file:
-        while True:
-            first, n = store.next_position, random.choice((1, 7, 64, 256, 1000))
-            store.append(posts(first, n), {"n": b"%d" % (first + n)})
-            file.write(f"{first + n}\n")
-            file.flush()
-            store.forget_before(max(0, first + n - 3000))
-
-
-def check_posts(folder: Path, n_acknowledged: int) -> None:
-    """The store holds every acknowledged post once, in order, and at most one batch more."""
-    store = SqliteStore.open(folder)
-    first, end = store.first_position, store.next_position
-    assert n_acknowledged <= end <= n_acknowledged + 1000
-    assert first <= max(0, n_acknowledged - 3000)
-    assert store.meta("n") == (b"%d" % end if end else None)
-    expected = counted(posts(first, end - first)) if store.counts else posts(first, end - first)
-    assert store.posts(np.arange(first, end)) == expected
-    assert store.find_ids(list(range(first, end + 1))) == [*expected, None]
-    store.close()
-
-
-def check_file(folder: Path) -> None:
-    """SQLite finds the file sound, and there is no gap in the positions."""
-    with closing(sqlite3.connect(folder / "posts.sqlite3")) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        lowest, highest, n = connection.execute("SELECT min(position), max(position), count(*) FROM posts").fetchone()
-        assert n == 0 or highest - lowest + 1 == n
-
-
-@pytest.mark.parametrize("rounds", [4, pytest.param(60, marks=[pytest.mark.slow, pytest.mark.timeout(600)])])
-def test_what_a_store_acknowledged_is_there_after_kills(tmp_path: Path, rounds: int) -> None:
-    """At random moments, each after a batch of the process, so that at most one is written and not acknowledged."""
-    load_kernels()
-    random, acknowledged, n = Random(rounds), tmp_path / "log", 0  # noqa: S311
-    for seed in range(rounds):
-        seconds = random.uniform(0.0, 0.25)
-        kill_while(append_posts, acknowledged, tmp_path / "store", seed, n_bytes=0, seconds=seconds)
-        n = max(int(line) for line in acknowledged.read_text().splitlines(keepends=True) if line.endswith("\n"))
-        check_posts(tmp_path / "store", n)
-    check_file(tmp_path / "store")
-    assert n > 100 * rounds
 
 
 N_SIGNALS = 150
@@ -281,7 +212,6 @@ def test_a_window_survives_interrupts_at_any_moment(tmp_path: Path) -> None:
     command = [*python(), "-c", CHILD, str(tmp_path), json.dumps(CONFIG)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stdout is not None
             number = int(process.stdout.readline())
             for place in range(10_000):
                 if process.poll() is not None:

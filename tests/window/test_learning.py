@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,11 +18,11 @@ from hybriddup.window.derived import DerivedState
 from hybriddup.window.derived.kept_posts import KeptColumns
 from hybriddup.window.stores import LEARNED, RECIPE
 from hybriddup.window.stores.sqlite import SqliteStore
-from tests.window.plugins import plugin, state_of
+from tests.window.plugins import LEARN_AT, plugin, state_of
 from tests.window.reference_window import CONFIG
 from tests.window.stores import WITHOUT_RECORDS, change
 
-LEARN_AT = 60
+pytestmark = pytest.mark.usefixtures("learns_early")
 WORDS = ["rain", "paper", "winter", "concert", "bridge", "summer", "price", "closed", "number", "open"]
 PROBE = "rain paper rain bridge price"
 
@@ -36,13 +37,6 @@ COSINE = comparing_by("cosine")
 FITTED = COSINE | {"weighter": {"use": "tfidf"}, "blocks": {"use": "shingles"}}
 
 
-@pytest.fixture(autouse=True)
-def _learn_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have windows learn after a few posts."""
-    for module in ("maintenance", "learning"):
-        monkeypatch.setattr(f"hybriddup.window.{module}.FIT_AT", LEARN_AT)
-
-
 def texts(n: int) -> list[str]:
     """Texts of which the first words of the list are in most, and the last in few."""
     random = Random(3)  # noqa: S311
@@ -50,12 +44,10 @@ def texts(n: int) -> list[str]:
 
 
 def scores(window: Window) -> dict[str | int, float]:
-    """The scores of a text with the posts of a window."""
     return {match.id: match.score for match in window.match(PROBE, limit=500)}
 
 
 def learned(folder: Path) -> dict[str, bytes]:
-    """All that the store of a closed window has learned."""
     store = SqliteStore.open(folder)
     names = (LEARNED, RECIPE)
     packed = {name: store.meta(name) for name in names}
@@ -64,7 +56,6 @@ def learned(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_pair_has_the_same_score_at_every_opening(tmp_path: Path) -> None:
-    """Whatever came since the window learned."""
     with Window.open(tmp_path, COSINE) as window:
         window.add_many(texts(LEARN_AT))
         learned = scores(window)
@@ -77,7 +68,6 @@ def test_a_pair_has_the_same_score_at_every_opening(tmp_path: Path) -> None:
 
 
 def test_scores_are_by_how_rare_words_are_once_enough_posts_came() -> None:
-    """Before, all weigh the same."""
     with Window.open(None, COSINE) as window, Window.open(None, comparing_by("cosine", idf=False)) as plain:
         for each in (window, plain):
             each.add_many(texts(LEARN_AT - 1))
@@ -91,7 +81,6 @@ def test_scores_are_by_how_rare_words_are_once_enough_posts_came() -> None:
 def test_windows_learn_after_the_same_post_however_posts_are_sent(
     config: dict[str, Any], batch: int, tmp_path: Path
 ) -> None:
-    """And before it not, however often the window is opened; what is decided is the same."""
     posts, decisions = texts(LEARN_AT + 20), list[Decision]()
     with Window.open(tmp_path / "at once", config) as window:
         expected = window.add_many(posts)
@@ -103,7 +92,6 @@ def test_windows_learn_after_the_same_post_however_posts_are_sent(
 
 
 def test_a_verifier_that_is_new_to_a_window_learns_when_it_is_opened(tmp_path: Path) -> None:
-    """From the posts that are there; another verifier, or other options, learn for themselves."""
     with Window.open(tmp_path, comparing_by("cosine", features="char_ngrams")) as window:
         window.add_many(texts(LEARN_AT + 20))
     with Window.open(tmp_path, COSINE) as window:
@@ -118,13 +106,12 @@ def test_a_verifier_that_is_new_to_a_window_learns_when_it_is_opened(tmp_path: P
 def test_learning_that_could_not_be_written_fails_no_batch(
     config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, goes_on: bool
 ) -> None:
-    """The posts are answered as ever; what was learned is written with the next ones, or learned anew."""
     posts, more = texts(LEARN_AT), ["paper bridge 17", "rain rain rain paper 5"]
     with Window.open(tmp_path / "whole", config) as window:
         answers = window.add_many(posts)
         later = window.add_many(more)
     with Window.open(tmp_path / "cut", config) as window, monkeypatch.context() as patch:
-        patch.setattr(SqliteStore, "set_meta", refuse)
+        patch.setattr(SqliteStore, "set_meta", Mock(side_effect=StoreError("the disk is full")))
         assert window.add_many(posts) == answers
         assert window.add_many(more) == later if goes_on else True
     if not goes_on:
@@ -136,7 +123,6 @@ def test_learning_that_could_not_be_written_fails_no_batch(
 
 
 def test_a_verifier_that_cannot_learn_fails_no_batch(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """The window goes on with what it has, and says so once."""
     config = comparing_by("own")
     with Window.open(tmp_path, config, plugins=[plugin(FailsToLearn, "verifier")]) as window:
         decisions = window.add_many(texts(LEARN_AT + 20))
@@ -145,11 +131,6 @@ def test_a_verifier_that_cannot_learn_fails_no_batch(tmp_path: Path, caplog: pyt
     said = [record.getMessage() for record in caplog.records if "could not learn" in record.getMessage()]
     assert len(said) == 1
     assert "nothing to learn here" in said[0]
-
-
-def refuse(*_: object) -> None:
-    """Fail as a full disk does."""
-    raise StoreError("the disk is full")
 
 
 def test_weights_that_were_learned_hold_though_a_verifier_cannot_learn(tmp_path: Path) -> None:
@@ -188,7 +169,6 @@ class OfAnotherVersion(Cosine):
 
 
 def test_a_verifier_whose_learning_cannot_be_kept_learns_at_each_opening(tmp_path: Path) -> None:
-    """From texts of the store."""
     with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(CannotKeep, "verifier")]) as window:
         window.add_many(texts(LEARN_AT // 2))
         unlearned = scores(window)
@@ -197,7 +177,6 @@ def test_a_verifier_whose_learning_cannot_be_kept_learns_at_each_opening(tmp_pat
 
 
 def test_what_a_verifier_cannot_use_is_an_error_that_names_it(tmp_path: Path) -> None:
-    """The store is as it was."""
     with Window.open(tmp_path, comparing_by("own"), plugins=[plugin(Cosine, "verifier")]) as window:
         window.add_many(texts(LEARN_AT))
         learned = scores(window)
@@ -208,7 +187,6 @@ def test_what_a_verifier_cannot_use_is_an_error_that_names_it(tmp_path: Path) ->
 
 
 def greetings(n: int) -> list[str]:
-    """Texts that begin alike."""
     random = Random(5)  # noqa: S311
     return [
         "每天早上都要说一遍的话" + "".join(chr(random.randrange(0x4E00, 0x9000)) for _ in range(40)) for _ in range(n)
@@ -216,24 +194,17 @@ def greetings(n: int) -> list[str]:
 
 
 def common_in(window: Window) -> Mapping[str, list[int]]:
-    """What the block index of a window learned."""
     return {name: array.tolist() for name, array in state_of(window).steps.components.block_index.learned().items()}
 
 
-def is_empty(what: Mapping[str, list[int]]) -> bool:
-    """Whether no shingle is common."""
-    return not any(any(words) for words in what.values())
-
-
 def test_common_shingles_are_learned_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A window that is opened again has the keys that it had, from records as from the posts."""
     posts = greetings(LEARN_AT + 60)
     with Window.open(tmp_path, "weibo") as window:
         window.add_many(posts[: LEARN_AT - 1])
-        assert is_empty(common_in(window))
+        assert not any(any(words) for words in common_in(window).values())
         window.add_many(posts[LEARN_AT - 1 : LEARN_AT + 30])
         common = common_in(window)
-        assert not is_empty(common)
+        assert any(any(words) for words in common.values())
         window.add_many(posts[LEARN_AT + 30 :])
         assert common_in(window) == common
         state = state_of(window)

@@ -43,7 +43,6 @@ def index_that_misses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def window_with(audit: LiveAudit, config: Any = CONFIG, **options: Any) -> Iterator[Window]:
-    """Open a window in memory with an audit of its own."""
     with Window.open(None, config, horizon=HORIZON, workers=1, **options) as window:
         state_of(window).live_audit = audit
         yield window
@@ -58,8 +57,6 @@ class Truth:
         self.n_found = self.n_missed = 0
 
     def add(self, post: Post, decision: Decision) -> None:
-        """Take note of a decision."""
-        assert post.created_at is not None
         before = post.created_at if self.watermark == float("-inf") else self.watermark
         self.watermark = max(before, min(post.created_at, before + HORIZON / 2))
         if decision.evidence is not None:
@@ -73,7 +70,6 @@ class Truth:
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(posts, min_size=1, max_size=8), max_size=15))
 def test_with_every_post_sampled_the_estimate_is_the_recall(batches: list[list[Post]]) -> None:
-    """Whatever comes, in whatever batches, late or long after."""
     truth = Truth()
     with window_with(LiveAudit(one_in=1, **EVERYTHING), time="event") as window:
         for batch in batches:
@@ -96,18 +92,15 @@ def some_texts(n: int, seed: int = 1) -> list[str]:
 
 
 def edited(text: str, place: int) -> str:
-    """The text with a character more and one less."""
     return text[:place] + "xy" + text[place + 1 :]
 
 
 def pieces(text: str) -> list[int]:
-    """Each four characters of a text, as a number."""
     return [int.from_bytes(text[first : first + 4].encode(), "little") for first in range(max(len(text) - 3, 1))]
 
 
 @pytest.mark.parametrize("use", ["own", pytest.param("scan", marks=pytest.mark.slow)])
 def test_a_part_at_a_time_comes_to_the_same(use: str) -> None:
-    """Though posts are added between the parts; what is sampled meanwhile is skipped and counted."""
     audit = LiveAudit(one_in=1, texts_per_post=100, posts_per_part=1, pairs_per_part=25, most_comparisons=1)
     truth, n_seen, is_missed, n_missed = Truth(), 0, False, 0
     with window_with(audit, CONFIG | {"blocks": {"use": use}}, plugins=[plugin(pieces)]) as window:
@@ -128,7 +121,6 @@ def test_a_part_at_a_time_comes_to_the_same(use: str) -> None:
 
 
 def test_a_part_is_no_larger_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither in texts that are compared nor in pairs that are verified, and there is one in so many posts."""
     scans, verified = list[int](), list[int]()
     audit = LiveAudit(one_in=1, texts_per_post=2, posts_per_part=32, pairs_per_part=4)
     with window_with(audit) as window:
@@ -136,9 +128,9 @@ def test_a_part_is_no_larger_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> 
             window.add_many(some_texts(320)[start : start + 8])
         index, verify, compare = state_of(window).derived.index, Steps.verify, Comparison.verify
 
-        def scan_from(position: int, n_texts: int, later: Any, sketches: Any) -> Any:
+        def scan_from(position: int, n_texts: int, later: Any) -> Any:
             scans.append(n_texts * len(later))
-            return type(index).scan_from(index, position, n_texts, later, sketches)
+            return type(index).scan_from(index, position, n_texts, later)
 
         def verify_some(steps: Steps, pairs: Any, *rest: Any) -> Any:
             verified.append(len(pairs))
@@ -163,13 +155,11 @@ def test_a_part_is_no_larger_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def unlike(n: int, seed: int = 0) -> list[str]:
-    """Texts of which none repeats another."""
     random = Random(seed)  # noqa: S311
     return ["".join(random.choices("qrstuvwxyz", k=40)) for _ in range(n)]
 
 
 def test_a_text_forgotten_before_it_is_compared_makes_the_comparison_skipped() -> None:
-    """Its post is not taken for a unique one, and the next comparison begins anew."""
     now = [0.0]
     audit = LiveAudit(one_in=2**60, texts_per_post=1, posts_per_part=2, most_comparisons=1)
     with window_with(audit, clock=lambda: now[0], max_step=2 * HORIZON) as window:
@@ -194,8 +184,6 @@ def test_the_interval_allows_for_posts_that_take_too_long() -> None:
             window.add(text)
         slow = window.stats()
     assert (quick.audit.n_unknown, slow.audit.n_unknown, slow.audit.n_missed) == (0, 4, 0)
-    assert quick.recall_interval is not None
-    assert slow.recall_interval is not None
     assert slow.recall_interval[0] < slow.audit.n_found / (slow.audit.n_found + 4) < quick.recall_interval[1] == 1.0
 
 
@@ -208,7 +196,6 @@ def test_exact_repeats_and_texts_too_short_are_left_out() -> None:
 
 
 def test_auditing_changes_no_decision() -> None:
-    """Whether every post is compared or none."""
     decisions = []
     for audit in (LiveAudit(one_in=1, texts_per_post=3, posts_per_part=5), LiveAudit(one_in=2**60)):
         with window_with(audit) as window:
@@ -218,7 +205,6 @@ def test_auditing_changes_no_decision() -> None:
 
 @pytest.mark.parametrize("sample", [0, 3000])
 def test_a_configuration_without_audit_has_none(sample: int) -> None:
-    """With ``audit: {sample: 0}``, as in a run over files."""
     with window_with(LiveAudit(one_in=1, **EVERYTHING), CONFIG | {"audit": {"sample": sample}}) as window:
         window.add_many(some_texts(40))
         stats = window.stats()
@@ -229,7 +215,6 @@ def test_a_configuration_without_audit_has_none(sample: int) -> None:
 def test_what_goes_wrong_with_a_comparison_fails_no_post(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is logged, and the posts of the comparison are skipped."""
     with window_with(LiveAudit(one_in=1, **EVERYTHING)) as window, caplog.at_level("WARNING", "hybriddup"):
         window.add("the first text, which is compared with nothing")
         index = state_of(window).derived.index
@@ -248,7 +233,6 @@ def test_nothing_is_sampled_before_the_weights_are_fitted() -> None:
 
 
 def test_one_of_every_thousand_posts_is_sampled() -> None:
-    """Anywhere among them, however they are cut into batches."""
     sampled = np.array(sampled_places(0, 2_000_000, 1000))
     assert (sampled // 1000).tolist() == list(range(2000))
     assert 400 < len(np.unique(sampled % 1000 // 2)) < 500  # of 2,000 random places, 491 of 500 pairs come up
@@ -263,7 +247,6 @@ def test_one_of_every_thousand_posts_is_sampled() -> None:
 
 @given(st.integers(1, 10**6), st.floats(0, 1))
 def test_interval_is_around_the_share(n: int, share: float) -> None:
-    """And within 0 and 1."""
     n_hits = int(share * n)
     low, high = wilson_interval(n_hits, n)
     assert 0 <= low <= n_hits / n <= high <= 1

@@ -79,7 +79,6 @@ def test_the_log_says_when_acknowledged_posts_are_lost_and_never_else(
 
 
 def test_a_loss_is_said_with_the_posts_that_it_took(crashed: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """So that a person can tell how far back to look for them."""
     (crashed / WAL).unlink()
     first = positions_in(crashed, 200)
     assert f"it ends before position {first}, and posts up to position 199 were acknowledged" in caplog.text
@@ -96,7 +95,6 @@ def test_a_crash_alone_is_no_loss(crashed: Path, caplog: pytest.LogCaptureFixtur
 
 
 def test_a_window_whose_time_was_put_back_has_lost_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Though posts were forgotten at a later time than it has now."""
     now = [0.0]
     with Window.open(tmp_path / "store", CONFIG, horizon=100.0, max_step=1e6, clock=lambda: now[0]) as window:
         for now[0] in (0.0, 1000.0, 2000.0):

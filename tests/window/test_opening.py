@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -24,7 +25,6 @@ TEXTS = ["a first post about the rain", "quite another one, on bridges", "and a 
 
 
 def uri_on(host: str) -> Callable[[Path], str]:
-    """What makes the URL of a path on a host."""
     return lambda path: path.absolute().as_uri().replace("file://", f"FILE://{host}")
 
 
@@ -50,7 +50,6 @@ def test_a_path_object_is_never_a_url(name: str, tmp_path: Path, monkeypatch: py
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
 def test_a_name_that_is_not_utf_8_is_opened(tmp_path: Path) -> None:
-    """As Python spells it."""
     folder = tmp_path / os.fsdecode(b"\xff\xfe")
     Window.open(str(folder), CONFIG).close()
     assert (folder / "posts.sqlite3").exists()
@@ -88,15 +87,6 @@ def test_an_unknown_scheme_is_refused_without_repeating_the_url() -> None:
     assert "coop-secret" not in str(caught.value)
 
 
-def raise_from(error: Exception, cause: Exception | None) -> Any:
-    """An opener that fails."""
-
-    def open_window(*_: object) -> Any:
-        raise error from cause
-
-    return SimpleNamespace(open_window=open_window)
-
-
 @pytest.mark.parametrize(
     ("error", "cause", "expected", "message"),
     [
@@ -111,7 +101,8 @@ def raise_from(error: Exception, cause: Exception | None) -> Any:
 def test_what_opening_says_never_repeats_a_password(
     error: Exception, cause: Exception | None, expected: type[Exception], message: str
 ) -> None:
-    failing = plugin(raise_from(error, cause), "window", "carrier")
+    error.__cause__ = cause
+    failing = plugin(SimpleNamespace(open_window=Mock(side_effect=error)), "window", "carrier")
     with pytest.raises(expected) as caught:
         Window.open(WITH_SECRETS, CONFIG, plugins=[failing])
     assert str(caught.value).endswith(message)

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,9 +13,7 @@ from typing import Any
 import pytest
 
 from hybriddup.errors import ConfigError, StoreError, WindowError
-from hybriddup.window import Match, Window
-from hybriddup.window.hash_table import HashTable
-from hybriddup.window.stores import ids
+from hybriddup.window import Match, Window, hash_table
 from hybriddup.window.stores.sqlite import SqliteStore
 from tests.window.reference_window import CONFIG
 
@@ -43,7 +40,6 @@ with Window.open(sys.argv[1], LEARNING, horizon=HORIZON, workers=1, clock=lambda
 
 
 def batches() -> Iterator[list[str]]:
-    """Posts without end, some at a time."""
     random = Random(1)  # noqa: S311
     words = [f"w{number:03}" for number in range(500)]
     while True:
@@ -52,7 +48,6 @@ def batches() -> Iterator[list[str]]:
 
 @contextmanager
 def another_process(code: str, store: Path) -> Iterator[Any]:
-    """A process that runs some code over a store."""
     command = [sys.executable, "-c", code, str(store)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield process
@@ -60,7 +55,6 @@ def another_process(code: str, store: Path) -> Iterator[Any]:
 
 
 def ids_of_matches(matches: list[Match]) -> list[str | int]:
-    """The ids of the posts of which the text would be a duplicate."""
     return [match.id for match in matches if match.is_match]
 
 
@@ -72,7 +66,6 @@ def files_in(store: Path) -> dict[Path, bytes]:
 
 @pytest.mark.slow
 def test_a_reader_sees_all_that_was_acknowledged_while_posts_come_go_and_are_learned_from(tmp_path: Path) -> None:
-    """Whenever it is opened; and after the writer was killed, it answers as a window that is opened for writing."""
     store, position, n_questions = tmp_path / "store", 0, 0
     options: Any = {"horizon": HORIZON, "workers": 1, "clock": lambda: 0.0}
     with another_process(WITHOUT_END, store) as writer:
@@ -99,7 +92,6 @@ def test_a_reader_sees_all_that_was_acknowledged_while_posts_come_go_and_are_lea
 
 @pytest.mark.parametrize("horizon", [30, *(pytest.param(horizon, marks=pytest.mark.slow) for horizon in (100, 300))])
 def test_a_reader_forgets_what_the_writer_forgets(tmp_path: Path, horizon: float) -> None:
-    """By the time of the store, which is that of the posts; with a horizon of its own no later than the writer."""
     now, random = [0.0], Random(2)  # noqa: S311
     texts = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=40)) for _ in range(600)]
     with (
@@ -118,14 +110,10 @@ def test_a_reader_forgets_what_the_writer_forgets(tmp_path: Path, horizon: float
 
 @pytest.mark.parametrize(
     "config",
-    [
-        LEARNING,
-        CONFIG | {"lengths": [{"max_hamming_distance": 63, "verifier": {"use": "cosine", "threshold": 0.5}}]},
-    ],
+    [LEARNING, CONFIG | {"lengths": [{"max_hamming_distance": 63, "verifier": {"use": "cosine", "threshold": 0.5}}]}],
     ids=["weights and shingles", "verifier"],
 )
 def test_a_reader_goes_by_what_the_writer_learns(config: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is learned changes fingerprints, keys and scores."""
     for name, value in LEARNS_SOON:
         monkeypatch.setattr(name, value)
     random = Random(3)  # noqa: S311
@@ -140,7 +128,6 @@ def test_a_reader_goes_by_what_the_writer_learns(config: Any, tmp_path: Path, mo
 def test_a_reader_that_was_interrupted_while_it_followed_derives_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it took in half is not believed."""
     with Window.open(tmp_path, CONFIG) as window, Window.open(tmp_path, CONFIG, read_only=True) as reader:
         window.add_many(TEXTS)
         with monkeypatch.context() as patch:
@@ -151,8 +138,7 @@ def test_a_reader_that_was_interrupted_while_it_followed_derives_anew(
 
 
 def test_a_reader_holds_ids_no_longer_than_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that it can look for ever."""
-    monkeypatch.setattr(ids, "HashTable", partial(HashTable, smallest=16))
+    monkeypatch.setattr(hash_table, "SMALLEST_SEGMENT", 16)
     now = [0.0]
     with (
         Window.open(tmp_path, CONFIG, horizon=100, clock=lambda: now[0]) as window,
@@ -166,7 +152,6 @@ def test_a_reader_holds_ids_no_longer_than_the_store(tmp_path: Path, monkeypatch
 
 
 def test_looking_writes_nothing(tmp_path: Path) -> None:
-    """Neither to a store that is closed nor to one that is in use; who would write is told which window does."""
     with Window.open(tmp_path, CONFIG) as window:
         window.add_many(TEXTS)
     closed = files_in(tmp_path)
@@ -185,7 +170,6 @@ def test_looking_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_there_is_nothing_to_read_where_nothing_was_written(tmp_path: Path) -> None:
-    """No directory is made for a window that only looks, and one in memory is nobody else's."""
     with pytest.raises(StoreError, match="there is no such store"):
         Window.open(tmp_path / "none", CONFIG, read_only=True)
     assert list(tmp_path.iterdir()) == []
@@ -197,7 +181,6 @@ def test_there_is_nothing_to_read_where_nothing_was_written(tmp_path: Path) -> N
 
 
 def test_a_reader_that_is_closed_says_so(tmp_path: Path) -> None:
-    """As any window does."""
     with Window.open(tmp_path, CONFIG):
         reader = Window.open(tmp_path, CONFIG, read_only=True)
         reader.close()

@@ -12,24 +12,28 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import DEFAULT, Mock
 
 import numpy as np
 import pytest
 
+from hybriddup.data.records import NO_KEY
 from hybriddup.errors import StoreError
 from hybriddup.window import Window
 from hybriddup.window.derived import DerivedState, deriving, kept_records
 from hybriddup.window.derived.kept_posts import KeptColumns
 from hybriddup.window.maintenance import STALE
+from hybriddup.window.state import WindowState
 from hybriddup.window.stores import sqlite_queries
 from hybriddup.window.stores.sqlite import SqliteStore
-from tests.window.plugins import state_of
+from tests.posts import generated_posts
+from tests.window.plugins import nothing, plugin, state_of
 from tests.window.reference_window import CONFIG
 from tests.window.stores import FILE, WITHOUT_RECORDS, change
+from tests.window.test_batches import OWN, FewColumns
 
 
 def texts_of(seed: int, n: int) -> list[str]:
-    """Texts that repeat each other here and there."""
     random = Random(seed)  # noqa: S311
     return ["".join(random.choices("abcdef", k=random.randrange(8))) for _ in range(n)]
 
@@ -42,7 +46,6 @@ def answers(folder: Path, config: Any = CONFIG, horizon: float = 1e9, *, read_on
 
 
 def without_records(folder: Path) -> Path:
-    """A copy of a store that has posts and no records."""
     copy = folder.with_name(f"{folder.name} without records")
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(folder, copy)
@@ -51,7 +54,6 @@ def without_records(folder: Path) -> Path:
 
 
 def derived(folder: Path, config: Any = CONFIG, horizon: float = 1e9) -> list[object]:
-    """What a window says that is opened from the posts alone."""
     return answers(without_records(folder), config, horizon)
 
 
@@ -74,32 +76,70 @@ def expected(crashed: Path) -> Any:
 
 @pytest.fixture
 def folder(tmp_path: Path, crashed: Path) -> Path:
-    """A copy of it."""
     return Path(shutil.copytree(crashed, tmp_path / "store"))
 
 
 @pytest.fixture
 def forbid_texts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Make it an error to derive anything from a stored text, from the call on."""
-
-    def fail(*_: object) -> None:
-        raise AssertionError("a stored text was looked at")
-
-    return lambda: monkeypatch.setattr(deriving, "prepare_stored", fail)
+    fails = Mock(side_effect=AssertionError("a stored text was looked at"))
+    return lambda: monkeypatch.setattr(deriving, "prepare_stored", fails)
 
 
 @pytest.mark.parametrize("read_only", [False, True])
 def test_records_say_what_the_posts_say(
     folder: Path, expected: Any, forbid_texts: Callable[[], None], *, read_only: bool
 ) -> None:
-    """After a crash, and then as often as the window is opened, no text is looked at."""
     forbid_texts()
     for _ in range(3):
         assert answers(folder, read_only=read_only) == expected
 
 
+EXACT_OR_NINE = [
+    {"up_to": 4, "exact_only": True},
+    {"max_hamming_distance": 9, "verifier": {"use": "edit", "threshold": 0.8}},
+]
+FORMS: dict[str, Any] = {
+    "no keys": CONFIG,
+    "an even number of keys": "weibo",
+    "an odd number of keys": {"blocks": {"use": "shingles", "n_shingles": 5}, "lengths": EXACT_OR_NINE},
+    "keys made of fingerprints": {"blocks": {"use": "probing"}, "lengths": EXACT_OR_NINE},
+    "fewer keys than there may be": OWN,
+}
+
+
+@pytest.mark.parametrize("config", FORMS.values(), ids=FORMS)
+def test_records_hold_all_that_a_window_remembers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: Any) -> None:
+    plugins = [plugin(FewColumns)]
+    with Window.open(tmp_path / "store", config, plugins=plugins) as window:
+        for start in range(0, 600, 60):
+            window.add_many(generated_posts(start, 60))
+    held, add = list[list[np.ndarray]](), DerivedState.add
+
+    def noted(derived: DerivedState, columns: KeptColumns, *looked_up: Any) -> None:
+        texts, of = columns.texts, columns.texts.columns
+        keys = [
+            np.pad(each, ((0, 0), (0, 999)), constant_values=NO_KEY)[:, :999] for each in (texts.keys, texts.probes)
+        ]
+        held.append(
+            [*columns[:4], texts.positions, of.bits, of.lengths, of.limits[of.facts["kind"]], of.sketches, *keys]
+        )
+        add(derived, columns, *looked_up)
+
+    monkeypatch.setattr(DerivedState, "add", noted)
+    remembered = []
+    for folder in (tmp_path / "store", without_records(tmp_path / "store")):
+        held.clear()
+        Window.open(folder, config, plugins=plugins).close()
+        remembered.append([np.concatenate(parts) for parts in zip(*held, strict=True)])
+    n_posts, n_findable = len(remembered[0][0]), len(remembered[0][4])
+    assert n_posts >= n_findable > 200
+    assert (n_posts > n_findable) == (config != "weibo")
+    for of_records, of_posts in zip(*remembered, strict=True):
+        np.testing.assert_array_equal(of_records, of_posts, strict=True)
+
+
 def test_posts_of_several_processes_have_records(folder: Path, forbid_texts: Callable[[], None]) -> None:
-    """Whichever process added them, one after another."""
     for seed in (500, 520, 540):
         with Window.open(folder, CONFIG, horizon=1e9) as window:
             window.add_many(texts_of(seed, 20))
@@ -126,7 +166,6 @@ DAMAGES = {
 def test_damaged_records_are_derived_from_the_posts(
     folder: Path, expected: Any, forbid_texts: Callable[[], None], damage: str, *, read_only: bool
 ) -> None:
-    """By each window that is opened; one that adds posts repairs the store."""
     change(folder, damage)
     before = (folder / FILE).read_bytes()
     assert answers(folder, read_only=read_only) == expected
@@ -139,7 +178,6 @@ def test_damaged_records_are_derived_from_the_posts(
 
 @pytest.mark.parametrize("damage", ["flipped", "of another batch"])
 def test_the_log_says_that_records_are_damaged(folder: Path, caplog: pytest.LogCaptureFixture, damage: str) -> None:
-    """Once: opening takes longer, and a disk may be failing."""
     change(folder, DAMAGES[damage])
     answers(folder)
     assert ["records of the posts from position" in message for message in caplog.messages] == [True]
@@ -149,7 +187,6 @@ def test_the_log_says_that_records_are_damaged(folder: Path, caplog: pytest.LogC
 
 
 def test_deriving_notices_a_post_that_is_missing(folder: Path) -> None:
-    """Otherwise a repeat of it would be kept without a word."""
     change(folder, DAMAGES["flipped"])
     change(folder, "DELETE FROM posts WHERE position = 105")
     with pytest.raises(StoreError, match="the post at position 105 is missing"):
@@ -159,26 +196,24 @@ def test_deriving_notices_a_post_that_is_missing(folder: Path) -> None:
 def test_records_that_cannot_be_stored_are_derived_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A full disk costs time at the next opening, and nothing else."""
     expected = derived(folder)
     change(folder, DAMAGES["flipped"])
-
-    def full(*_: object) -> None:
-        raise StoreError("the disk is full")
-
     with monkeypatch.context() as patched:
-        patched.setattr(SqliteStore, "put_derived", full)
+        patched.setattr(SqliteStore, "put_derived", Mock(side_effect=StoreError("the disk is full")))
         assert answers(folder) == expected
     assert "the next opening derives it again: the disk is full" in caplog.text
     assert answers(folder) == expected
 
 
-OTHER_LIMITS = CONFIG | {"lengths": [{"max_hamming_distance": 5, "verifier": {"use": "edit", "threshold": 0.7}}]}
+OTHER_LIMITS = CONFIG | {"lengths": [{"max_hamming_distance": 40, "verifier": {"use": "edit", "threshold": 0.7}}]}
 
 
-@pytest.mark.parametrize(("horizon", "config"), [(1e8, CONFIG), (1e10, CONFIG), (1e9, OTHER_LIMITS)])
+OTHER_KEYS = CONFIG | {"blocks": {"use": "shingles"}}
+
+
+@pytest.mark.parametrize(("horizon", "config"), [(1e8, CONFIG), (1e10, CONFIG), (1e9, OTHER_LIMITS), (1e9, OTHER_KEYS)])
 def test_records_go_with_another_horizon_and_not_with_other_limits(folder: Path, horizon: float, config: Any) -> None:
-    """Limits are no part of the recipe, so the store opens with others."""
+    """Limits and keys are no part of the recipe, so the store opens with others."""
     assert answers(folder, config, horizon) == derived(folder, config, horizon)
     with Window.open(folder, config, horizon=horizon) as window:
         window.add_many(texts_of(500, 20))
@@ -201,7 +236,6 @@ def test_a_backup_that_was_put_back_has_the_records_of_its_posts(folder: Path) -
 
 
 def test_one_file_is_a_backup_of_an_open_window(tmp_path: Path, forbid_texts: Callable[[], None]) -> None:
-    """As the documentation of the store says: a live copy by VACUUM INTO, a copy of the file of a closed window."""
     (tmp_path / "live").mkdir()
     (tmp_path / "closed").mkdir()
     with Window.open(tmp_path / "store", CONFIG, horizon=1e9) as window:
@@ -217,7 +251,6 @@ def test_one_file_is_a_backup_of_an_open_window(tmp_path: Path, forbid_texts: Ca
 
 @pytest.mark.parametrize("batch", [1, pytest.param(3, marks=pytest.mark.slow), 7])
 def test_small_batches_are_merged(tmp_path: Path, batch: int, forbid_texts: Callable[[], None]) -> None:
-    """Whether the window stays open or not; a reader that has seen some of them goes on."""
     store = tmp_path / "store"
     posts = [f"{text} {place}" for place, text in enumerate(texts_of(1, 600))]
     reader = None
@@ -229,7 +262,6 @@ def test_small_batches_are_merged(tmp_path: Path, batch: int, forbid_texts: Call
                 if first % 9 == 0:
                     assert reader.get(f"#{first}") == window.get(f"#{first}")
                     assert reader.match(posts[first]) == window.match(posts[first])
-    assert reader is not None
     reader.close()
     with closing(sqlite3.connect(store / FILE)) as connection:
         n_rows = connection.execute("SELECT count(*) FROM batches").fetchone()[0]
@@ -252,15 +284,7 @@ def test_a_large_batch_is_stored_in_parts(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_an_error_while_memory_is_derived_leaves_no_gap(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The window goes on when its cause is gone, and has every post; so has the next opening."""
-    prepare, n_calls = deriving.prepare_stored, [0]
-
-    def prepare_some(*given: Any) -> Any:
-        n_calls[0] += 1
-        if n_calls[0] == 2:
-            raise StoreError("the disk is gone")
-        return prepare(*given)
-
+    prepare_some = Mock(wraps=deriving.prepare_stored, side_effect=[DEFAULT, StoreError("the disk is gone")])
     with Window.open(folder, CONFIG, horizon=1e9) as window:
         state = state_of(window)
         change(folder, WITHOUT_RECORDS)
@@ -276,22 +300,23 @@ def test_an_error_while_memory_is_derived_leaves_no_gap(folder: Path, monkeypatc
     assert answers(folder) == derived(folder)
 
 
+@pytest.mark.parametrize(
+    ("kind", "method", "does"), [(WindowState, "remember", nothing), (DerivedState, "add", DerivedState.add)]
+)
 def test_an_interrupt_before_memory_has_followed_loses_nothing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, forbid_texts: Callable[[], None]
+    folder: Path, monkeypatch: pytest.MonkeyPatch, forbid_texts: Callable[[], None], kind: type, method: str, does: Any
 ) -> None:
-    """The next batch finds what was written, and so does the next opening."""
-    add = DerivedState.add
-
-    def interrupted(derived: DerivedState, columns: KeptColumns, *looked_up: Any) -> None:
-        add(derived, columns, *looked_up)
+    def interrupted(*given: Any) -> None:
+        does(*given)
         raise KeyboardInterrupt
 
     with Window.open(folder, CONFIG, horizon=1e9) as window:
         with monkeypatch.context() as patched:
-            patched.setattr(DerivedState, "add", interrupted)
+            patched.setattr(kind, method, interrupted)
             with pytest.raises(KeyboardInterrupt):
-                window.add_many(["a text of its own", "nothing like the others"])
-        assert not window.add("a text of its own").kept
+                window.add_many([{"id": "a", "text": "a text of its own"}, "nothing like the others"])
+        assert window.add("a text of its own").duplicate_of == "a"
+        assert window.add({"id": "a", "text": "a text of its own"}).repeated
         window.add_many(texts_of(520, 20))
     expected = derived(folder)
     forbid_texts()
@@ -301,7 +326,6 @@ def test_an_interrupt_before_memory_has_followed_loses_nothing(
 def test_memory_that_cannot_follow_is_built_anew_from_the_store(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nobody gets an error for it: the posts are on disk."""
     failures, add = [MemoryError()], DerivedState.add
 
     def fail_once(*arguments: Any) -> None:
@@ -319,25 +343,20 @@ def test_memory_that_cannot_follow_is_built_anew_from_the_store(
     assert "the index is built anew from the store" in caplog.text
 
 
-def test_the_store_stops_growing_when_the_window_is_full(tmp_path: Path, forbid_texts: Callable[[], None]) -> None:
-    """Over many windows' worth, and what is left says what the posts say, at every time."""
-    now, sizes = [0.0], []
-    rng = np.random.default_rng(0)
-
-    def open_window() -> Any:
-        return Window.open(tmp_path / "store", CONFIG, horizon=100.0, clock=lambda: now[0])
-
+def test_a_window_stops_growing_when_it_is_full(tmp_path: Path, forbid_texts: Callable[[], None]) -> None:
+    """Only a closed store has nothing left to be moved in it."""
+    now, sizes, rng = [0.0], [], np.random.default_rng(0)
     forbid_texts()
-    window = open_window()
-    for step in range(200):
-        window.add_many(["".join(map(chr, rng.integers(0x4E00, 0x9000, 12))) for _ in range(20)])
-        now[0] += 5.0
-        if step % 40 == 39:
-            window.close()
-            sizes.append((tmp_path / "store" / FILE).stat().st_size)
-            window = open_window()
+    for n_steps in (160, 40, 40, 40, 40):
+        memory = []
+        with Window.open(tmp_path / "store", CONFIG, horizon=100.0, clock=lambda: now[0]) as window:
+            for _ in range(n_steps):
+                now[0] += 5.0
+                window.add_many(["".join(map(chr, rng.integers(0x4E00, 0x9000, 12))) for _ in range(20)])
+                memory.append(window.stats().index_bytes)
             assert window.stats().n_kept_in_window == 20 * 20
-    window.close()
+        assert max(memory[80:], default=0) <= max(memory[:80])
+        sizes.append((tmp_path / "store" / FILE).stat().st_size)
     assert max(sizes[2:]) <= 1.1 * max(sizes[:2])
     assert sorted(path.name for path in (tmp_path / "store").iterdir()) == [FILE, "writer.lock"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import subprocess
 import time
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -24,37 +24,11 @@ from hybriddup.window.stores.rows import RowError, post_of, row_of, text_from
 from hybriddup.window.stores.sqlite import SqliteStore
 from hybriddup.window.stores.sqlite_file import TABLES
 from hybriddup.window.stores.sqlite_queries import insert_normalized, insert_posts, normalized_at, posts_at
-from tests.processes import python
 from tests.window.plugins import connections_made
 from tests.window.stores import post, posts
 
-LIMIT = 1_500_000
-CHILD = """
-import resource, sys
-from hybriddup.errors import StoreError
-from hybriddup.window.stores.sqlite import SqliteStore
-from tests.window.stores import posts
-
-limit = int(sys.argv[2])
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-store = SqliteStore.open(sys.argv[1])
-failures = 0
-while failures < 3:
-    n = store.next_position
-    try:
-        store.append(posts(n, 50), {"n": b"%d" % (n + 50)})
-    except StoreError as error:
-        failures += 1
-        assert store.next_position == n and store.find_ids([n, n - 1])[0] is None
-        print("error", error, flush=True)
-    else:
-        print("acknowledged", n + 50, flush=True)
-store.close()
-"""
-
 
 def limit(connection, n_pages):
-    """Limit the size of a store's file, as a full disk does."""
     connection.execute(f"PRAGMA max_page_count = {n_pages}").fetchall()
 
 
@@ -66,10 +40,6 @@ def append_until_full(store):
 
 
 def test_a_full_disk_is_an_error_until_there_is_room(tmp_path, monkeypatch):
-    """The batch that did not fit leaves nothing, all before it are there, and later it fits.
-
-    What is forgotten is cleared by empty batches too, and its space used for the next posts.
-    """
     made = connections_made(monkeypatch)
     with closing(SqliteStore.open(tmp_path)) as store:
         limit(made[0], 60)
@@ -89,23 +59,6 @@ def test_a_full_disk_is_an_error_until_there_is_room(tmp_path, monkeypatch):
     with closing(SqliteStore.open(tmp_path)) as store:
         assert store.next_position == n + 100
         assert store.meta("n") == b"%d" % n
-
-
-def test_a_limit_of_the_size_of_files_is_an_error_and_loses_nothing(tmp_path):
-    """Where the system refuses to let the files grow, what was acknowledged is there, and nothing else."""
-    command = [*python(), "-c", CHILD, str(tmp_path), str(LIMIT)]
-    child = subprocess.run(command, capture_output=True, text=True, check=True)
-    lines = child.stdout.splitlines()
-    acknowledged = [int(line.split()[1]) for line in lines if line.startswith("acknowledged")]
-    assert len(acknowledged) > 3
-    assert all("posts.sqlite3" in line for line in lines if line.startswith("error"))
-    store = SqliteStore.open(tmp_path)
-    assert store.next_position == acknowledged[-1]
-    assert store.meta("n") == b"%d" % acknowledged[-1]
-    assert store.posts(np.arange(acknowledged[-1])) == posts(0, acknowledged[-1])
-    store.close()
-    with closing(sqlite3.connect(tmp_path / "posts.sqlite3")) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
 def fill(store: SqliteStore, folder: Path, n: int) -> list[int]:
@@ -144,7 +97,6 @@ def test_the_log_stays_within_bounds_under_a_steady_load(
 
 
 def test_what_is_moved_is_in_the_file_alone(tmp_path: Path) -> None:
-    """A copy of the file without its log has what was moved, whole and in order."""
     with closing(SqliteStore.open(tmp_path / "store")) as store:
         store.append(posts(0, 500))
         file = tmp_path / "store" / "posts.sqlite3"
@@ -160,12 +112,8 @@ def test_what_is_moved_is_in_the_file_alone(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_opened_again_costs_only_the_moving(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Posts are safe in the log, and the next closing moves them."""
-
-    def fail(_: Path) -> sqlite3.Connection:
-        raise sqlite3.OperationalError("too many open files")
-
-    monkeypatch.setattr("hybriddup.window.stores.sqlite.connect_again", fail)
+    fails = Mock(side_effect=sqlite3.OperationalError("too many open files"))
+    monkeypatch.setattr("hybriddup.window.stores.sqlite.connect_again", fails)
     with caplog.at_level("WARNING", "hybriddup"), closing(SqliteStore.open(tmp_path)) as store:
         fill(store, tmp_path, 30)
         assert store.next_position == 1500
@@ -209,14 +157,12 @@ def test_what_is_read_is_what_was_written(post: StoredPost, position: int, norma
 
 @pytest.mark.parametrize("time", [-0.0, 5e-324, 1.7e308, float("inf"), float("-inf"), 1e16, 2.0**53])
 def test_any_time_is_read_as_it_was_written(time: float) -> None:
-    """Also where SQLite stores it as a whole number."""
     post = StoredPost(0, "a", time, "b", None)
     assert read_back(post) == {0: post}
 
 
 @given(POST, POST)
 def test_other_posts_have_other_checksums(post: StoredPost, other: StoredPost) -> None:
-    """So that a row that was changed is not taken for what was written."""
     assert (row_of(post) == row_of(other)) == (repr(post) == repr(other))
     if repr(post) != repr(other):
         with pytest.raises(RowError):
@@ -225,6 +171,5 @@ def test_other_posts_have_other_checksums(post: StoredPost, other: StoredPost) -
 
 @given(st.tuples(*[st.none() | st.integers() | st.binary(max_size=4) | st.text(max_size=4)] * 7))
 def test_what_is_no_row_is_an_error(row: tuple[object, ...]) -> None:
-    """Whatever is read, the error is the one that says so."""
     with pytest.raises(RowError):
         post_of(row)

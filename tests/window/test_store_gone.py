@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,10 @@ from hybriddup.errors import StoreError
 from hybriddup.window import Window
 from tests.window.plugins import connections_made
 from tests.window.reference_window import CONFIG
-
-FILE = "posts.sqlite3"
+from tests.window.stores import FILE, mounted
 
 
 def other_store(folder: Path) -> Path:
-    """Another window with a post, closed."""
     with Window.open(folder / "other", CONFIG) as window:
         window.add({"id": "theirs", "text": "zyxwvutsrqp"})
     return folder / "other"
@@ -31,7 +29,6 @@ def remove_all(store: Path) -> None:
 
 
 def remove_file(store: Path) -> None:
-    """The posts alone."""
     (store / FILE).unlink()
 
 
@@ -41,7 +38,6 @@ def remove_log(store: Path) -> None:
 
 
 def move(store: Path) -> None:
-    """Everything is there, under another name."""
     store.rename(store.with_name("moved"))
 
 
@@ -81,13 +77,13 @@ def refuses(*calls: Callable[[], Any]) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_no_post_is_acknowledged_that_the_next_opening_would_not_find(tmp_path: Path, way: Callable[..., None]) -> None:
-    """Nor is anything else done, until the window is opened again; that takes what is there by then."""
     store = tmp_path / "store"
     with Window.open(store, CONFIG) as window:
         window.add({"id": "first", "text": "abcdefghijkl"})
         way(store)
         refuses(lambda: window.add("mnopqrstuvwx"), *questions(window))
         refuses(lambda: window.delete("first"), lambda: window.rewind(0.0))
+    assert (store / FILE).exists() == (way in (remove_log, replace_file, replace_all))
     with Window.open(store, CONFIG) as window:
         assert window.add({"id": "later", "text": "mnopqrstuvwx"}).kept
     with Window.open(store, CONFIG) as window:
@@ -98,7 +94,6 @@ def test_no_post_is_acknowledged_that_the_next_opening_would_not_find(tmp_path: 
 def test_a_window_that_only_looks_does_not_go_on_looking_at_what_is_gone(
     tmp_path: Path, way: Callable[..., None]
 ) -> None:
-    """Its answers would be about another window than the one that others open."""
     store = tmp_path / "store"
     with Window.open(store, CONFIG) as window:
         window.add({"id": "first", "text": "abcdefghijkl"})
@@ -106,19 +101,6 @@ def test_a_window_that_only_looks_does_not_go_on_looking_at_what_is_gone(
         assert reader.get("first") is not None
         way(store)
         refuses(*questions(reader))
-
-
-def test_a_store_that_is_put_back_is_used_when_the_window_is_opened_again(tmp_path: Path) -> None:
-    """Not before: nobody knows what happened meanwhile. What was acknowledged is there."""
-    store = tmp_path / "store"
-    with Window.open(store, CONFIG) as window:
-        window.add({"id": "first", "text": "abcdefghijkl"})
-        move(store)
-        refuses(lambda: window.add("mnopqrstuvwx"))
-        store.with_name("moved").rename(store)
-        refuses(lambda: window.add("mnopqrstuvwx"))
-    with Window.open(store, CONFIG) as window:
-        assert window.get("first") is not None
 
 
 @pytest.mark.parametrize("moment", ["BEGIN IMMEDIATE", "COMMIT"])
@@ -144,16 +126,6 @@ def test_a_store_that_goes_while_posts_are_written_does_not_acknowledge_them(
         refuses(*questions(window))
 
 
-def test_nothing_is_made_where_a_store_was_removed(tmp_path: Path) -> None:
-    """Not by closing the window either: whoever removed it meant it."""
-    store = tmp_path / "store"
-    with Window.open(store, CONFIG) as window:
-        window.add("abcdefghijkl")
-        remove_file(store)
-        refuses(lambda: window.add("mnopqrstuvwx"))
-    assert not (store / FILE).exists()
-
-
 def test_closing_a_window_leaves_the_store_alone_that_took_its_place(tmp_path: Path) -> None:
     store, other = tmp_path / "store", tmp_path / "crashed"
     with Window.open(tmp_path / "other", CONFIG) as theirs:
@@ -168,29 +140,8 @@ def test_closing_a_window_leaves_the_store_alone_that_took_its_place(tmp_path: P
         assert [window.get(name) is not None for name in ("theirs", "ours")] == [True, False]
 
 
-@pytest.fixture
-def mounted_over(tmp_path: Path) -> Iterator[Callable[[Path], None]]:
-    """Mounts a file system over a directory, where this process may."""
-    folders: list[Path] = []
-
-    def mount(folder: Path) -> None:
-        command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
-        try:
-            if subprocess.run(command, capture_output=True, check=False).returncode:
-                pytest.skip("this process may not mount a file system")
-        except FileNotFoundError:
-            pytest.skip("there is no program mount")
-        folders.append(folder)
-
-    yield mount
-    for folder in folders:
-        subprocess.run(["umount", str(folder)], check=True)  # noqa: S607
-
-
-def test_a_file_system_that_is_mounted_over_a_store_is_noticed(
-    tmp_path: Path, mounted_over: Callable[[Path], None]
-) -> None:
-    with Window.open(tmp_path / "store", CONFIG) as window:
+def test_a_file_system_that_is_mounted_over_a_store_is_noticed(tmp_path: Path) -> None:
+    with ExitStack() as mounts, Window.open(tmp_path / "store", CONFIG) as window:
         window.add("abcdefghijkl")
-        mounted_over(tmp_path / "store")
+        mounts.enter_context(mounted(tmp_path / "store", "1m"))
         refuses(lambda: window.add("mnopqrstuvwx"), *questions(window))

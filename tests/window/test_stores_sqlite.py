@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 from contextlib import closing
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -22,16 +23,13 @@ from tests.window.stores import FILE, change, post, posts
 
 
 def filled(folder, n=1000):
-    """Make a store with posts and close it."""
-    store = SqliteStore.open(folder)
-    for first in range(0, n, 100):
-        store.append(posts(first, 100))
-    store.close()
+    with closing(SqliteStore.open(folder)) as store:
+        for first in range(0, n, 100):
+            store.append(posts(first, 100))
     return folder
 
 
 def test_a_second_writer_is_told_who_holds_the_store(tmp_path):
-    """And what to do: in the same process or another, one window at a time writes; when it is closed, the next may."""
     store = SqliteStore.open(tmp_path)
     with pytest.raises(StoreError, match=f"in use by process {os.getpid()}, this one; .* with read_only=True"):
         SqliteStore.open(tmp_path)
@@ -43,7 +41,6 @@ def test_a_second_writer_is_told_who_holds_the_store(tmp_path):
 
 
 def test_a_reader_sees_what_the_writer_appends_and_forgets(tmp_path):
-    """Reading only, a store follows the process that writes, through more posts than it has seen at a time."""
     writer = SqliteStore.open(tmp_path)
     reader = SqliteStore.open(tmp_path, read_only=True)
     for first in range(0, 3000, 300):
@@ -66,25 +63,20 @@ def test_a_reader_sees_what_the_writer_appends_and_forgets(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("version", "message"),
-    [(SCHEMA + 1, "a later version .* upgrade"), (SCHEMA - 3, "an earlier .* begin a new store")],
+    ("statement", "message"),
+    [
+        (f"PRAGMA user_version = {SCHEMA + 1}", "a later version .* upgrade"),
+        (f"PRAGMA user_version = {SCHEMA - 3}", "an earlier .* begin a new store"),
+        ("CREATE TABLE photographs (name TEXT)", "is not a window"),
+    ],
 )
-def test_tables_of_another_version_are_refused(tmp_path, version, message):
-    """Nobody guesses what another hybriddup wrote."""
-    change(filled(tmp_path), f"PRAGMA user_version = {version}")
+def test_tables_of_another_version_or_program_are_refused(tmp_path, statement, message):
+    change(filled(tmp_path) if "version" in statement else tmp_path, statement)
     with pytest.raises(StoreError, match=message):
         SqliteStore.open(tmp_path)
 
 
-def test_the_database_of_another_program_is_refused(tmp_path):
-    """Nothing is added to an SQLite file that is not a window's."""
-    change(tmp_path, "CREATE TABLE photographs (name TEXT)")
-    with pytest.raises(StoreError, match="is not a window"):
-        SqliteStore.open(tmp_path)
-
-
 def test_a_file_in_place_of_the_directory_is_an_error(tmp_path):
-    """A store is a directory; a file of that name is not touched."""
     (tmp_path / "file").write_text("mine")
     with pytest.raises(StoreError, match="cannot"):
         SqliteStore.open(tmp_path / "file")
@@ -93,7 +85,6 @@ def test_a_file_in_place_of_the_directory_is_an_error(tmp_path):
 
 @pytest.mark.slow
 def test_another_program_that_locks_the_file_is_an_error_that_passes(tmp_path):
-    """A batch that cannot be written leaves nothing, and can be sent again when the lock is gone."""
     store = SqliteStore.open(tmp_path)
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -106,29 +97,21 @@ def test_another_program_that_locks_the_file_is_an_error_that_passes(tmp_path):
     store.close()
 
 
-def read_all(folder):
-    """Open a store, read what was kept, and close it."""
-    with closing(SqliteStore.open(folder)) as store:
-        return store.posts(np.arange(store.next_position))
-
-
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """The file of a store with many posts."""
     return (filled(tmp_path_factory.mktemp("large"), 20_000) / FILE).read_bytes()
 
 
 @pytest.mark.parametrize("part", [(0.0, 0.001), (0.0, 0.3), (0.05, 1.0), (0.0, 1.0)])
 @pytest.mark.parametrize("fault", ["overwritten", "cut"])
 def test_a_file_overwritten_or_cut_is_said_to_be_damaged(tmp_path, large, part, fault):
-    """Noise in a part of it, or an end too soon, is an error that says so, at the latest when all is read."""
     first, end = (int(share * len(large)) for share in part)
     noise = np.random.default_rng(8).bytes(end - first)
     (tmp_path / FILE).write_bytes(
         large[:first] + noise + large[end:] if fault == "overwritten" else large[: end * 9 // 10]
     )
-    with pytest.raises(StoreError, match="damaged"):
-        read_all(tmp_path)
+    with pytest.raises(StoreError, match="damaged"), closing(SqliteStore.open(tmp_path)) as store:
+        store.posts(np.arange(store.next_position))
 
 
 @pytest.mark.parametrize(
@@ -149,7 +132,6 @@ def test_a_file_overwritten_or_cut_is_said_to_be_damaged(tmp_path, large, part, 
     ],
 )
 def test_tables_that_do_not_agree_are_said_to_be_damaged(tmp_path, statement):
-    """Rows that are missing are noticed when the store is opened, as nothing would be found for them."""
     change(filled(tmp_path), statement)
     with pytest.raises(StoreError, match=FILE):
         SqliteStore.open(tmp_path)
@@ -157,12 +139,10 @@ def test_tables_that_do_not_agree_are_said_to_be_damaged(tmp_path, statement):
 
 
 def test_a_post_missing_in_the_middle_is_said_to_be_damaged(tmp_path):
-    """A hole in the posts is an error for who asks for it, and not somebody else's text."""
     change(filled(tmp_path), "DELETE FROM posts WHERE position = 500")
-    store = SqliteStore.open(tmp_path)
-    with pytest.raises(StoreError, match="the post at position 500 is missing"):
+    missing = pytest.raises(StoreError, match="the post at position 500 is missing")
+    with closing(SqliteStore.open(tmp_path)) as store, missing:
         store.posts(np.array([499, 500]))
-    store.close()
 
 
 @pytest.mark.parametrize(
@@ -183,7 +163,6 @@ def test_a_post_missing_in_the_middle_is_said_to_be_damaged(tmp_path):
     ],
 )
 def test_a_post_that_was_changed_is_said_to_be_damaged(tmp_path, change_of_row):
-    """Whichever way it is asked for, as by a window that is opened without its log: nothing else is given for it."""
     with closing(SqliteStore.open(tmp_path)) as store:
         store.append(posts(0, 1000))
     kept = "evidence" not in change_of_row or change_of_row == "evidence = '[]'"
@@ -202,7 +181,6 @@ def test_a_post_that_was_changed_is_said_to_be_damaged(tmp_path, change_of_row):
     ["text = 'other'", "text = x'00'", "text = 5", "checksum = checksum + 1", "text = 'normalized 1'", "position = 3"],
 )
 def test_a_normalized_text_that_was_changed_is_not_returned(tmp_path, change_of_row):
-    """It can be made again from the text of the post; the others are returned."""
     with closing(SqliteStore.open(tmp_path)) as store:
         store.append(posts(0, 4), derived=Derived("one", [(4, b"")], ["normalized 0", "normalized 1", "another", None]))
     change(tmp_path, f"UPDATE normalized SET {change_of_row} WHERE position = 2")  # noqa: S608
@@ -212,7 +190,6 @@ def test_a_normalized_text_that_was_changed_is_not_returned(tmp_path, change_of_
 
 
 def test_people_can_look_at_the_posts(tmp_path):
-    """Each by itself, with SQLite's own functions."""
     with closing(SqliteStore.open(tmp_path)) as store:
         store.append(posts(0, 40))
     with closing(sqlite3.connect(tmp_path / FILE)) as connection:
@@ -226,8 +203,6 @@ def test_people_can_look_at_the_posts(tmp_path):
 
 
 def test_ids_whose_hashes_are_equal_are_told_apart(tmp_path, monkeypatch):
-    """With hashes of two values only, every answer is still that of the id itself."""
-
     def two_hashes(ids, _):
         return np.array([len(str(each)) % 2 for each in ids], np.uint64)
 
@@ -244,15 +219,10 @@ def test_ids_whose_hashes_are_equal_are_told_apart(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("step", ["add", "forget_before"])
 def test_an_interruption_just_after_the_commit_leaves_memory_and_file_in_agreement(tmp_path, monkeypatch, step):
-    """Ctrl-C between the commit and what follows in memory: the batch is there, and is found."""
     store = SqliteStore.open(tmp_path)
     store.append(posts(0, 10))
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
-        patch.setattr(ids_module.HashTable, step, interrupted)
+        patch.setattr(ids_module.HashTable, step, Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             store.append(posts(10, 10))
     assert store.next_position == 20
@@ -264,7 +234,6 @@ def test_an_interruption_just_after_the_commit_leaves_memory_and_file_in_agreeme
 
 @pytest.mark.ordinary_user
 def test_a_directory_that_cannot_be_written_to_is_an_error(tmp_path):
-    """The message names the directory, and that it is a matter of permissions."""
     tmp_path.chmod(0o500)
     with pytest.raises(StoreError, match="cannot be written to"):
         SqliteStore.open(tmp_path)

@@ -7,17 +7,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from random import Random
 from threading import Event
 from time import sleep
 from typing import Any
 
 import pytest
 
-from hybriddup.errors import InputError, StoreError, WindowError
+from hybriddup.errors import InputError, WindowError
 from hybriddup.window import Decision, Window
 from hybriddup.window.looking import FEWEST_SCORED
-from hybriddup.window.state import WindowState
 from tests.window.plugins import state_of
 from tests.window.reference_window import CONFIG
 
@@ -26,20 +24,7 @@ SECOND = "你妈妈叫你回家吃饭啦，回家罗回家罗"
 
 
 def outcomes(decisions: list[Decision]) -> list[tuple[str, object]]:
-    """The decisions and the keepers."""
     return [(decision.decision, decision.evidence and decision.evidence.duplicate_of) for decision in decisions]
-
-
-def test_repeat_names_the_post_that_it_matches_and_the_evidence() -> None:
-    """The pair's own score reaches the threshold of its length."""
-    with Window.open() as window:
-        kept, repeat = window.add_many([{"text": FIRST, "id": "a"}, {"text": SECOND, "id": "b"}])
-    assert kept.kept
-    assert repeat.evidence is not None
-    assert (repeat.evidence.duplicate_of, repeat.evidence.reason, repeat.evidence.verifier) == ("a", "near", "post")
-    assert repeat.evidence.score >= repeat.evidence.threshold == 0.5
-    said = {"id": "b", "position": 1, "decision": "duplicate", "repeated": False}
-    assert repeat.to_dict() == said | repeat.evidence.to_dict()
 
 
 def test_texts_that_say_nothing_are_equal_only_as_they_were_sent() -> None:
@@ -52,7 +37,6 @@ def test_texts_that_say_nothing_are_equal_only_as_they_were_sent() -> None:
 @pytest.mark.parametrize("text", ["", "http://a.example/1", "@someone"])
 @pytest.mark.parametrize("without_text", ["keep", "drop"])
 def test_posts_without_text_are_all_kept(text: str, without_text: str, tmp_path: Path) -> None:
-    """Pictures and bare links repeat nothing; an id that is sent again gets its answer all the same."""
     with Window.open(tmp_path / "store", {"without_text": without_text}) as window:
         assert [decision.kept for decision in window.add_many([text, text, {"text": text, "id": "x"}])] == [True] * 3
         assert window.add({"text": text, "id": "x"}).repeated
@@ -63,7 +47,6 @@ def test_posts_without_text_are_all_kept(text: str, without_text: str, tmp_path:
 
 
 def test_near_misses_are_shown_with_their_scores() -> None:
-    """Which do not reach the threshold."""
     with Window.open() as window:
         window.add_many([SECOND, "下周的例会改到三楼会议室，请大家带上周报"])
         near_miss = window.match("下周的例会取消了，三楼会议室有培训，请带上周报")
@@ -75,30 +58,13 @@ def test_near_misses_are_shown_with_their_scores() -> None:
             window.match(SECOND, limit=-1)
 
 
-@pytest.mark.slow
-def test_posts_leave_when_they_are_older_than_the_horizon(tmp_path: Path) -> None:
-    """Not a moment earlier; memory and disk stop growing. Only a closed store has nothing left to be moved in it."""
+def test_a_post_matches_until_it_is_as_old_as_the_horizon() -> None:
     now = [0.0]
-    random = Random(3)  # noqa: S311
-    with Window.open(tmp_path / "store", CONFIG, horizon=100, clock=lambda: now[0]) as window:
-        assert window.add(FIRST).kept
-        now[0] = 99.9
-        assert not window.add(FIRST).kept
-        now[0] = 100.0
-        assert window.add(FIRST).kept
-    derived, disk = [], []
-    for rounds in (8, 4):
-        with Window.open(tmp_path / "store", CONFIG, horizon=100, clock=lambda: now[0]) as window:
-            for _ in range(rounds):
-                for _ in range(10):
-                    now[0] += 5
-                    window.add_many(["".join(random.choices("abcdefghijklmnop", k=60)) for _ in range(50)])
-                assert window.stats().n_kept_in_window <= 50 * 20
-                derived.append(window.stats().index_bytes)
-            assert window.stats().n_expired > 350 * rounds - 300
-        disk.append((tmp_path / "store" / "posts.sqlite3").stat().st_size)
-    assert max(derived[4:8]) <= max(derived[:4])
-    assert disk[1] <= 1.2 * disk[0]
+    with Window.open(None, CONFIG, horizon=100, clock=lambda: now[0]) as window:
+        answers = []
+        for now[0] in (0.0, 99.9, 100.0):
+            answers.append(window.add(FIRST).kept)
+    assert answers == [True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -108,67 +74,45 @@ def test_posts_leave_when_they_are_older_than_the_horizon(tmp_path: Path) -> Non
         ({"id": 5}, "post 1: a post must be a text, or a mapping .*; it has no 'text'"),
         ({"text": "a", "id": 1.5}, r"post 1: 'id' must be text or a whole number of 64 bits; got 1\.5"),
         ({"text": "a", "id": "#7"}, "post 1: ids such as '#7' are reserved for posts without an id"),
+        ({"text": "a", "id": "é" * 256 + "e"}, "post 1: 'id' has 513 bytes, and 512 are allowed"),
+        ("a text", "post 1 .* has no created_at"),
+        *(
+            ({"text": "a", "created_at": written}, "post 1: 'created_at' must be seconds or milliseconds since 1970")
+            for written in (10**400, 10**5000, float("nan"), "", "9" * 400, [1])
+        ),
     ],
 )
 def test_what_is_no_post_is_named_and_nothing_of_the_batch_is_decided(post: object, words: str) -> None:
-    """Where, what was given, what is allowed."""
-    with Window.open(None, CONFIG) as window:
-        with pytest.raises(InputError, match=words):
-            window.add_many(["a text", post])  # type: ignore[list-item]
+    right = {"text": "a text", "id": "é" * 256, "created_at": 1}
+    with Window.open(None, CONFIG, time="event") as window:
+        with pytest.raises(InputError, match=words) as caught:
+            window.add_many([right, post])
+        assert len(str(caught.value)) < 250
         assert window.stats().n_posts == 0
-
-
-def test_event_time_needs_created_at() -> None:
-    """The message says what to do instead."""
-    with Window.open(None, CONFIG, time="event") as window, pytest.raises(InputError, match="has no created_at"):
-        window.add("a text")
+        assert window.add(right).kept
 
 
 def test_created_at_is_not_looked_at_by_arrival_time() -> None:
-    """It may be in any form."""
     with Window.open(None, CONFIG) as window:
         assert window.add({"text": "a text", "created_at": "Thu Aug 16 13:42:54 +0800 2012"}).kept
 
 
 @pytest.mark.parametrize("config", ["articles", "benchmark", "headlines", "sms", "twitter", "weibo"])
 def test_every_shipped_configuration_serves_a_window(config: str, tmp_path: Path) -> None:
-    """Also when it is opened again."""
     text = 6 * "The council decided on Monday to close the old bridge over the river for repairs that take all summer. "
     other = 6 * "Nothing in this text is in the other one; it tells of a cat and its seven kittens. "
     with Window.open(tmp_path / "store", config) as window:
         assert window.add(text).kept
-        repeat = window.add(text.replace("summer", "Summer").replace("decided", "agreed", 1))
-        assert repeat.evidence is not None
+        assert not window.add(text.replace("summer", "Summer").replace("decided", "agreed", 1)).kept
         assert window.add(other).kept
     with Window.open(tmp_path / "store", config) as window:
-        assert window.add(text + " It said so.").evidence is not None
+        assert not window.add(text + " It said so.").kept
 
 
 def test_store_of_another_recipe_is_refused(tmp_path: Path) -> None:
-    """The message says which part differs; the store is as it was."""
-    with Window.open(tmp_path / "store", CONFIG) as window:
-        window.add(FIRST)
+    Window.open(tmp_path / "store", CONFIG).close()
     with pytest.raises(WindowError, match=r"another recipe: hasher\.seed is 7 here and 0 in the store"):
         Window.open(tmp_path / "store", CONFIG | {"hasher": {"seed": 7}})
-    with Window.open(tmp_path / "store", CONFIG) as window:
-        assert not window.add(FIRST).kept
-
-
-def test_batch_that_cannot_be_written_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither on disk nor in memory, and the window goes on."""
-    with Window.open(tmp_path / "store", CONFIG) as window:
-        window.add("the first post of all")
-
-        def fail(*_: object) -> None:
-            raise StoreError("the disk is full")
-
-        with monkeypatch.context() as patch:
-            patch.setattr(state_of(window).store, "append", fail)
-            with pytest.raises(StoreError, match="the disk is full"):
-                window.add({"text": FIRST, "id": "a"})
-        assert not any(match.is_match for match in window.match(FIRST))
-        assert window.add({"text": FIRST, "id": "a"}).kept
-        assert window.stats().n_posts == 2
 
 
 @contextmanager
@@ -193,7 +137,6 @@ def deciding(window: Window, post: object) -> Iterator[Future[Decision]]:
 
 
 def test_what_is_asked_waits_for_the_batch_that_is_decided() -> None:
-    """It sees all of it."""
     with Window.open(None, CONFIG) as window, ThreadPoolExecutor(1) as pool:
         with deciding(window, FIRST) as adding:
             asking = pool.submit(window.match, FIRST)
@@ -203,7 +146,6 @@ def test_what_is_asked_waits_for_the_batch_that_is_decided() -> None:
 
 
 def test_an_error_reaches_only_the_sender_whose_post_causes_it() -> None:
-    """Though the posts of others were to be decided with it."""
     with Window.open(None, CONFIG, time="event") as window, ThreadPoolExecutor(2) as pool:
         with deciding(window, {"text": FIRST, "created_at": 1}):
             without_time = pool.submit(window.add, SECOND)
@@ -215,7 +157,6 @@ def test_an_error_reaches_only_the_sender_whose_post_causes_it() -> None:
 
 
 def test_counts_say_what_became_of_posts() -> None:
-    """By kind and by length band."""
     with Window.open(None, CONFIG) as window:
         window.add_many([{"text": FIRST, "id": 1}, FIRST, SECOND, "ab", {"text": "c", "id": 1}])
         stats = window.stats()
@@ -224,22 +165,6 @@ def test_counts_say_what_became_of_posts() -> None:
     assert stats.n_kept_in_window == 2
     assert stats.index_bytes > 0
     assert stats.store_bytes > 0
-
-
-def test_interrupt_after_writing_is_caught_up_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C came before the window took note of what was written: the posts count all the same."""
-    with Window.open(tmp_path / "store", CONFIG) as window:
-        window.add("the first post of all")
-
-        def interrupt(*_: object) -> None:
-            raise KeyboardInterrupt
-
-        with monkeypatch.context() as patch:
-            patch.setattr(WindowState, "remember", interrupt)
-            with pytest.raises(KeyboardInterrupt):
-                window.add({"text": FIRST, "id": "a"})
-        assert outcomes([window.add(SECOND)]) == [("duplicate", "a")]
-        assert window.add({"text": FIRST, "id": "a"}).repeated
 
 
 def test_as_many_matches_as_are_asked_for_are_found_unless_the_text_is_long() -> None:
@@ -255,7 +180,6 @@ def test_as_many_matches_as_are_asked_for_are_found_unless_the_text_is_long() ->
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_cannot_use_the_window_of_its_parent(tmp_path: Path) -> None:
-    """It is told so, whatever it asks; and the window goes on as if nothing had happened."""
     with Window.open(tmp_path / "store", CONFIG) as window:
         window.add(FIRST)
         child = os.fork()
@@ -270,7 +194,6 @@ def test_a_forked_process_cannot_use_the_window_of_its_parent(tmp_path: Path) ->
 
 
 def is_refused(call: Callable[[], object]) -> bool:
-    """Whether a call in a forked process is told what to do instead."""
     try:
         call()
     except WindowError as error:

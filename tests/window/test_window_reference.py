@@ -30,7 +30,6 @@ class WindowMachine(RuleBasedStateMachine):
         time_of=st.sampled_from(["event", "arrival", "arrival, renewed"]), on_disk=st.booleans(), replace=st.booleans()
     )
     def begin(self, *, time_of: str, on_disk: bool, replace: bool) -> None:
-        """Open both."""
         by_event = time_of == "event"
         self.folder = Path(mkdtemp())
         self.path = self.folder / "store" if on_disk else None
@@ -39,7 +38,6 @@ class WindowMachine(RuleBasedStateMachine):
         self.window = self.open()
 
     def open(self) -> Window:
-        """Open the window, with the reference's clock."""
         time = "event" if self.by_event else "arrival"
         on_same_id = "replace" if self.reference.replace else "answer"
         config = CONFIG | {"window": {"renew": self.reference.renew, "on_same_id": on_same_id}}
@@ -47,7 +45,6 @@ class WindowMachine(RuleBasedStateMachine):
 
     @rule(batch=st.lists(posts, min_size=1, max_size=6))
     def add(self, batch: list[Post]) -> None:
-        """Each post is answered as the reference does."""
         batch = [post._replace(created_at=self.reference.now - post.created_at) for post in batch]
         decisions = self.window.add_many(batch)
         self.reference.at_batch = self.reference.watermark
@@ -60,7 +57,6 @@ class WindowMachine(RuleBasedStateMachine):
 
     @rule(seconds=st.floats(-50, 90, width=16) | st.just(700))
     def let_time_pass(self, seconds: float) -> None:
-        """The clock may go backwards."""
         self.reference.now = max(self.reference.now + seconds, 0.0)
 
     @rule(text=texts)
@@ -72,7 +68,6 @@ class WindowMachine(RuleBasedStateMachine):
 
     @rule(post_id=st.integers(0, 20) | st.integers(0, 20).map(str) | st.integers(0, 60).map("#{}".format))
     def delete(self, post_id: str | int) -> None:
-        """A post is gone at once, and its id is free."""
         was_there = self.window.get(post_id) is not None
         assert self.window.delete(post_id) == was_there
         assert self.window.get(post_id) is None
@@ -80,19 +75,16 @@ class WindowMachine(RuleBasedStateMachine):
 
     @rule()
     def count(self) -> None:
-        """The kept posts that still match are counted."""
         assert self.window.stats().n_kept_in_window == len({kept.number for kept in self.reference.in_window()})
 
     @rule()
     def open_again(self) -> None:
-        """What is on disk is all that is needed."""
         if self.path is not None:
             self.window.close()
             self.window = self.open()
             self.reference.last_time = self.reference.watermark
 
     def teardown(self) -> None:
-        """Close the window."""
         if hasattr(self, "window"):
             self.window.close()
         rmtree(self.folder)

@@ -15,7 +15,6 @@ from hybriddup.kernels.live.table import IS_LIST, fetch_header, fetch_home, valu
 from hybriddup.kernels.live.texts import LaterTexts, Ring, classes_of_partners, select_in_ring, widest_limit
 from hybriddup.kernels.popcount import HALF
 from hybriddup.kernels.search.key_groups import NO_KEY, place_of_key
-from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.kernels.search.rings import table_of
 from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
@@ -29,12 +28,11 @@ MOST_FETCHED = 512
 
 
 @njit(cache=True, nogil=True)
-def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
+def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) -> NearPairs:
     """For each later text, find the live texts of ``ring`` that share a key with it and are within the limits.
 
-    Return the pairs, distinct and sorted, and statistics of the look-ups. The depth of a pair is the smallest rank of
-    the live text in the lists of the shared keys, 1 = the newest. At most the newest
-    `Postings.ring_size` - 1 texts of a list are read.
+    Return the pairs, distinct and sorted. The depth of a pair is the smallest rank of the live text in the lists of the
+    shared keys, 1 = the newest. At most the newest `Postings.ring_size` - 1 texts of a list are read.
 
     Parameters
     ----------
@@ -44,7 +42,6 @@ def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) ->
     n_keys = keys.shape[1]
     values, read = np.zeros((N_STAGES, n_keys), np.uint64), np.empty(np.int64(READ_AT_ONCE), np.uint64)
     near, depths, n_near = np.empty(4096, np.uint64), np.empty(4096, np.int32), np.int64(0)
-    n_compared, n_look_ups, largest = np.int64(0), np.int64(0), np.int64(0)
     for step in range(len(keys) + N_STAGES - 1):
         fetch_ahead(postings, keys, values, step)
         row, first, n_read = step - (N_STAGES - 1), n_near, np.uint64(0)
@@ -54,7 +51,6 @@ def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) ->
         lengths = classes_of_partners(ring, later, row)
         for i in range(n_keys):
             value, depth, is_read = values[row % N_STAGES, i], np.uint64(0), False
-            n_look_ups += np.int64(keys[row, i] != NO_KEY)
             while not is_read:
                 n_read, depth, is_read = read_list(postings, value, ring, read, n_read, depth, lengths)
                 if n_read == READ_AT_ONCE or (is_read and i == n_keys - 1):
@@ -62,12 +58,10 @@ def look_up(postings: Postings, keys: UInt64s, ring: Ring, later: LaterTexts) ->
                         near = with_room_for(near, n_near, np.int64(n_read))
                         depths = with_room_for(depths, first, len(near) - first)
                     n_near = compare_read(ring, read, n_read, later, row, limit, near, n_near)
-                    n_compared, n_read = n_compared + np.int64(n_read), np.uint64(0)
-            largest = max(largest, np.int64(depth))
+                    n_read = np.uint64(0)
         sort_run(near, first, n_near)
         n_near = keep_least_depths(near, depths, first, n_near, row)
-    pairs = select_in_ring(near[:n_near], depths[:n_near], ring, later)
-    return pairs, LookUpCounts(n_compared, n_look_ups, largest)
+    return select_in_ring(near[:n_near], depths[:n_near], ring, later)
 
 
 @njit(cache=True, nogil=True, inner=True)

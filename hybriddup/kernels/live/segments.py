@@ -21,7 +21,6 @@ from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.live.reads import compare_places, compare_read, fetch_texts, keep_least_depths
 from hybriddup.kernels.live.texts import LaterTexts, Ring, select_in_ring, slot_of_place, widest_limit
 from hybriddup.kernels.popcount import HALF, ONE, popcount
-from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.kernels.short_runs import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
@@ -186,23 +185,23 @@ def tag_of(bits: UInt64s, row: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def look_up(segments: Segments, keys: BucketKeys, ring: Ring, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
+def look_up(segments: Segments, keys: BucketKeys, ring: Ring, later: LaterTexts) -> NearPairs:
     """For each later text, find the live texts of ``ring`` that are within the limits.
 
-    Return the pairs, distinct and sorted, and statistics of the look-ups. A later text is compared only with the texts
-    in its buckets and with the newest texts, which are in no segment yet. Every pair gets depth 1, as if its live text
-    were the newest in the bucket. Memory for one later text is prefetched while the previous two are compared.
+    Return the pairs, distinct and sorted. A later text is compared only with the texts in its buckets and with the
+    newest texts, which are in no segment yet. Every pair gets depth 1, as if its live text were the newest in the
+    bucket. Memory for one later text is prefetched while the previous two are compared.
     """
     listed, first = list_buckets(later.texts.bits, keys), np.int64(ring.next_number - ring.span)
     listing = list_segments(segments, first, np.int64(ring.next_number), len(keys.starts) - 1)
-    n_sorted, n_compared, largest = max(listing.numbers[-1] - first, 0), np.int64(0), np.int64(0)
+    n_sorted = max(listing.numbers[-1] - first, 0)
     n_unsorted, n_entries, read = np.int64(ring.span) - n_sorted, np.int64(0), np.empty(4096, np.uint64)
     near, depths, n_near = np.empty(4096, np.uint64), np.empty(4096, np.int32), np.int64(0)
     flat = ring.columns.bits.ravel()
     for step in range(len(listed) + 2):
         fetch_starts(segments, listing, listed, step)
-        n_before, (n_entries, of_bucket) = n_entries, fetch_entries(segments, listing, listed, step - 1)
-        row, largest = step - 2, max(largest, of_bucket)
+        n_before, n_entries = n_entries, fetch_entries(segments, listing, listed, step - 1)
+        row = step - 2
         if row < 0:
             continue
         if n_before > len(read):
@@ -217,10 +216,8 @@ def look_up(segments: Segments, keys: BucketKeys, ring: Ring, later: LaterTexts)
         sort_run(near, n_near, n_found)
         n_near = keep_least_depths(near, depths, n_near, n_found, row)
         n_near = compare_places(ring, flat, n_sorted, np.int64(ring.span), later, row, limit, near, n_near)
-        n_compared += np.int64(n_read) + n_unsorted
     all_newest = np.ones(n_near, np.int32)
-    pairs = select_in_ring(near[:n_near], all_newest, ring, later)
-    return pairs, LookUpCounts(n_compared, listed.size, largest)
+    return select_in_ring(near[:n_near], all_newest, ring, later)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -235,21 +232,16 @@ def fetch_starts(segments: Segments, listing: Listing, listed: UInt64s, row: int
 
 
 @njit(cache=True, nogil=True, inner=True)
-def fetch_entries(segments: Segments, listing: Listing, listed: UInt64s, row: int) -> tuple[int, int]:
-    """Prefetch the entries in text ``row``'s buckets, if the row exists.
-
-    Return the number of these entries, and the number in the largest bucket.
-    """
-    n_entries, largest = np.int64(0), np.int64(0)
+def fetch_entries(segments: Segments, listing: Listing, listed: UInt64s, row: int) -> int:
+    """Prefetch the entries in text ``row``'s buckets, if the row exists; return the number of these entries."""
+    n_entries = np.int64(0)
     for probe in range(listed.shape[1] if 0 <= row < len(listed) else 0):
-        n_before = n_entries
         for segment in range(len(listing.rows)):
             start, end = bounds_of(segments, listing, segment, listed[np.uint64(row), np.uint64(probe)])
             fetch_early(segments.entries, start)
             fetch_early(segments.entries, end - ONE)
             n_entries += np.int64(end - start)
-        largest = max(largest, n_entries - n_before)
-    return n_entries, largest
+    return n_entries
 
 
 @njit(cache=True, nogil=True, inner=True)

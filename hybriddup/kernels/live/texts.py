@@ -1,9 +1,9 @@
 """A ring buffer of the texts of a live index, and the limits that pairs with these texts must meet.
 
-Texts have running numbers, and the number determines the slot. Numbers come in blocks of `IN_BLOCK`. A block has an
-*anchor*, the position of its first text in the input, and stores the other positions as offsets of 16 bits. A text that
-is more than `LARGEST_OFFSET` positions after the anchor starts a new block. The slots of skipped numbers hold
-`NO_TEXT`.
+Texts have running numbers, and the slot of a text is its number modulo the capacity. Numbers come in blocks of
+`IN_BLOCK`. A block has an *anchor*, the position of its first text in the input, and stores the other positions as
+offsets of 16 bits. A text that is more than `LARGEST_OFFSET` positions after the anchor starts a new block. The slots
+of skipped numbers hold `NO_TEXT`.
 """
 
 from typing import NamedTuple
@@ -121,7 +121,6 @@ def write_texts(
     numbers: Int64s,
     anchors: Int64s,
     next_number: int,
-    turn: int,
     positions: Int64s,
     texts: TextColumns,
     length_numbers: Int64s,
@@ -134,84 +133,75 @@ def write_texts(
         Changed in place; they must have a slot for every number.
     numbers, anchors
         As returned by `number_texts` for ``next_number``.
-    turn
-        The number in slot 0. Numbers past the last slot wrap around, at most once.
     positions, texts, length_numbers
         The input position of each text, its fingerprint and sketch, and the index of its length in `Ring.lengths`.
     """
     ring_bits, ring_lengths, ring_offsets, ring_anchors, ring_sketches = columns
-    capacity, number = len(ring_bits), np.int64(next_number)
-    for row in range(len(numbers)):
-        while number <= numbers[row]:
-            slot = slot_of(number, turn, capacity)
-            if number % IN_BLOCK == 0:
-                ring_anchors[slot >> BLOCK_BITS] = anchors[row]
-            ring_offsets[slot] = NO_TEXT
-            number += 1
-        slot = slot_of(numbers[row], turn, capacity)
-        ring_offsets[slot] = np.uint16(positions[row] - anchors[row])
-        ring_lengths[slot] = length_numbers[row]
-        for word in range(ring_bits.shape[1]):
-            ring_bits[slot, word] = texts.bits[row, word]
-        if len(ring_sketches) > 0:
-            sketch = sketch_of(texts.facts[row])
-            for word in range(SKETCH_WORDS):
-                ring_sketches[slot, word] = sketch[word]
+    capacity, row = len(ring_bits), 0
+    slot = np.int64(next_number) % capacity
+    for number in range(next_number, numbers[-1] + 1):
+        if number % IN_BLOCK == 0:
+            ring_anchors[slot >> BLOCK_BITS] = anchors[row]
+        ring_offsets[slot] = NO_TEXT
+        if number == numbers[row]:
+            ring_offsets[slot] = np.uint16(positions[row] - anchors[row])
+            ring_lengths[slot] = length_numbers[row]
+            for word in range(ring_bits.shape[1]):
+                ring_bits[slot, word] = texts.bits[row, word]
+            if len(ring_sketches) > 0:
+                sketch = sketch_of(texts.facts[row])
+                for word in range(SKETCH_WORDS):
+                    ring_sketches[slot, word] = sketch[word]
+            row += 1
+        slot = slot_of_place(1, slot, capacity)
 
 
 @njit(cache=True, nogil=True)
-def slot_of(number: int, turn: int, capacity: int) -> int:
-    """Return the slot for the number of a text; ``turn`` is the number in slot 0."""
-    slot = np.int64(number - turn)
-    if slot < 0:
-        return slot + capacity
-    return slot if slot < capacity else slot - capacity
-
-
-@njit(cache=True, nogil=True)
-def first_from(columns: RingColumns, first: int, next_number: int, turn: int, position: int) -> tuple[int, int]:
+def first_from(columns: RingColumns, first: int, next_number: int, position: int) -> tuple[int, int]:
     """Return the running number of the first text at or after ``position``, and how many texts the search skipped.
 
     The search starts at number ``first`` and skips the texts before ``position``. If all texts are before ``position``,
-    the result is ``next_number``. ``turn`` is the number of the text in slot 0.
+    the result is ``next_number``.
     """
     capacity, number, n_before = len(columns.offsets), np.int64(first), np.int64(0)
+    slot = number % capacity
     while number < next_number:
-        slot = slot_of(number, turn, capacity)
         if columns.offsets[slot] != NO_TEXT:
             if position_at(columns, slot) >= position:
                 break
             n_before += 1
-        number += 1
+        number, slot = number + 1, slot_of_place(1, slot, capacity)
     return number, n_before
 
 
 @njit(cache=True, nogil=True)
-def numbers_from(columns: RingColumns, first: int, next_number: int, turn: int, positions: Int64s) -> Int64s:
+def numbers_from(columns: RingColumns, first: int, next_number: int, positions: Int64s) -> Int64s:
     """Return int64[n]: for each input position, the running number of the first text at or after it.
 
     The other parameters, and the number if all texts are before the position, are as in `first_from`.
     """
-    numbers = np.empty(len(positions), np.int64)
+    numbers, n_blocks = np.empty(len(positions), np.int64), len(columns.anchors)
+    first_block = np.int64(first) >> BLOCK_BITS
+    first_anchor = first_block % n_blocks
     for row in range(len(positions)):
-        block, last = np.int64(first) >> BLOCK_BITS, np.int64(next_number - 1) >> BLOCK_BITS
+        block, last = first_block, np.int64(next_number - 1) >> BLOCK_BITS
         while block < last:  # the last block whose anchor is not after the position
             middle = (block + last + 1) // 2
-            slot = slot_of(middle << BLOCK_BITS, turn, len(columns.offsets))
-            if columns.anchors[slot >> BLOCK_BITS] <= positions[row]:
+            if columns.anchors[slot_of_place(middle - first_block, first_anchor, n_blocks)] <= positions[row]:
                 block = middle
             else:
                 last = middle - 1
         number = max(np.int64(first), block << BLOCK_BITS)
         end = min(np.int64(next_number), (block + 1) << BLOCK_BITS)
-        offset = positions[row] - columns.anchors[slot_of(number, turn, len(columns.offsets)) >> BLOCK_BITS]
+        its_anchor = block % n_blocks
+        offset, number_of_slot_0 = positions[row] - columns.anchors[its_anchor], (block - its_anchor) << BLOCK_BITS
         while number < end:  # offsets rise, and numbers that were passed over are the last of a block
             middle = (number + end) // 2
-            if np.int64(columns.offsets[slot_of(middle, turn, len(columns.offsets))]) < offset:
+            if np.int64(columns.offsets[middle - number_of_slot_0]) < offset:
                 number = middle + 1
             else:
                 end = middle
-        numbers[row], _ = first_from(columns, number, next_number, turn, positions[row])
+        numbers[row], _ = first_from(columns, number, next_number, positions[row])
     return numbers
 
 
@@ -238,7 +228,10 @@ def classes_of_partners(ring: Ring, later: LaterTexts, row: int) -> tuple[np.uin
 
 @njit(cache=True, nogil=True, inner=True)
 def slot_of_place(place: np.uint64, first_slot: np.uint64, capacity: np.uint64) -> np.uint64:
-    """Return the slot of a text, given its rank among the live texts, 0 = the oldest."""
+    """Return the slot that is ``place`` slots after ``first_slot`` in a ring of ``capacity`` slots.
+
+    If ``first_slot`` is the slot of the oldest live text, ``place`` is the rank of a text among the live texts.
+    """
     slot = first_slot + place
     return slot - capacity if slot >= capacity else slot
 

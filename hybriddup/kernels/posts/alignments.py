@@ -11,8 +11,8 @@ import numpy as np
 from hybriddup.data.records import Int32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import HALF, ONE, SPREAD, power_of_two
+from hybriddup.kernels.text.lcs import ALL_ONES, LOW_SIX_BITS, next_state
 
-ALL_ONES, LOW_SIX_BITS = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(63)
 LONGEST_ALIGNED = 4096
 """Maximum length of sequences that are aligned completely. In a pair with a longer sequence, only the equal beginnings
 and ends are aligned."""
@@ -134,11 +134,7 @@ def advance(n_a: int, n_b: int, head: int, room: Room) -> None:
         slot, carry = room.slots[1, head + row], np.uint64(0)
         for word in range((n_a + 63) // 64):
             state = room.states[row - 1, word] if row > 0 else ALL_ONES
-            common = state & room.masks[slot, word]
-            total = state + common
-            with_carry = total + carry
-            carry = np.uint64(total < common) | np.uint64(with_carry < carry)
-            room.states[row, word] = with_carry | (state - common)
+            room.states[row, word], carry = next_state(state, room.masks[slot, word], carry)
 
 
 @njit(cache=True, nogil=True, inner=True)

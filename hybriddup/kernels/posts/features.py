@@ -11,10 +11,11 @@ from hybriddup.data.records import Bools, Float64s, Int64s, UInt8s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.growing_arrays import longest_of
 from hybriddup.kernels.popcount import ONE, popcount
-from hybriddup.kernels.posts.alignments import ALL_ONES, Room, Side, align, enter_pair, make_room
+from hybriddup.kernels.posts.alignments import Room, Side, align, enter_pair, make_room
 from hybriddup.kernels.posts.curves import Curves, sum_of
 from hybriddup.kernels.posts.parsing import EMOJIS, N_SETS, NAMES, NUMBERS, SOURCES, TAGS, ParsedPosts
 from hybriddup.kernels.posts.tokens import EXTENDS
+from hybriddup.kernels.text.lcs import ALL_ONES, next_state
 
 FEATURES = tuple(
     (  # noqa: SIM905  (one name per line would fill half a screen)
@@ -334,13 +335,12 @@ def is_respelled(posts: ParsedPosts, of_a: tuple[int, int], of_b: tuple[int, int
     other_start, n_other = posts.starts[of_b[0]], posts.starts[of_b[1]] - posts.starts[of_b[0]]
     if max(n, n_other) > LONGEST_SPELLING or 2.0 * min(n, n_other) < SAME_SPELLING * (n + n_other):
         return False
-    state = ALL_ONES  # bit-parallel LCS, as in `alignments`
+    state = ALL_ONES
     for at in range(other_start, other_start + n_other):
         mask, letter = np.uint64(0), posts.letters[at]
         for i in range(start + n - 1, start - 1, -1):
             mask = mask << ONE | np.uint64(posts.letters[np.uint64(i)] == letter)
-        common = state & mask
-        state = (state + common) | (state - common)
+        state, _ = next_state(state, mask, np.uint64(0))
     return bool(2.0 * popcount(~state) >= SAME_SPELLING * (n + n_other))
 
 

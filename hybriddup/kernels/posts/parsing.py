@@ -59,11 +59,10 @@ class ParsedPosts(NamedTuple):
 def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPosts:
     """Parse the posts, given as the two arrays of `hybriddup.data.records.EncodedTexts`."""
     n_posts, n_points = len(offsets) - 1, len(points)
-    begins, tokens = np.zeros(n_points, np.bool_), make_tokens(offsets)
-    mark_words(points, offsets, known.word_classes, begins)
+    begins, tokens = mark_words(points, offsets, known.word_classes), make_tokens(offsets)
     keys, kinds, weights = np.empty(n_points, np.uint64), np.empty(n_points, np.uint8), np.empty(n_points, np.float32)
     bounds, starts = np.empty((n_points, 2), np.int32), np.empty(n_points + 1, np.int32)
-    is_own = np.zeros(n_points, np.bool_)
+    is_own = np.empty(n_points, np.bool_)
     letters, set_keys = np.empty(n_points, np.uint32), np.empty(2 * n_points, np.uint64)
     token_offsets, set_offsets = np.zeros(n_posts + 1, np.int64), np.zeros(N_SETS * n_posts + 1, np.int64)
     is_cut = np.zeros(n_posts, np.bool_)
@@ -80,8 +79,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
             keys[n], kinds[n], weights[n] = tokens.keys[token], kind, tokens.weights[token]
             first, last = tokens.bounds[token, 0], tokens.bounds[token, 1]
             bounds[n, 0], bounds[n, 1] = first, last
-            if has_quote > 0:
-                is_own[n] = tokens.parts[token] == 0
+            is_own[n] = has_quote > 0 and tokens.parts[token] == 0
             n_letters = copy_letters(points, first, last, kind, known, letters, n_letters)
             n += 1
             starts[n] = n_letters

@@ -45,7 +45,10 @@ LABEL_IS_SHORT = np.float32(3.5)
 BRACKETED = np.float32(10.0)
 """Maximum weight of a label in brackets; the rest of the post must weigh at least half as much as the label."""
 LEAST_BEFORE_SERIAL = np.float32(5.0)
-"""Minimum weight of the words before a serial number; with less, the number is content, as in ``Episode #12``."""
+"""Minimum weight of the words and hashtags before a serial number; with less, the number is content, as in ``Episode
+#12``."""
+TAG_WEIGHT = np.float32(2.0)
+"""Weight of a hashtag before a serial number: about that of a word."""
 OWN_WORDS = np.float32(1.0)
 """Minimum weight of the words outside the quote; with less, only the quote of a post is compared."""
 
@@ -82,13 +85,15 @@ def arrange(points: UInt32s, first: int, end: int, tokens: Tokens, n: int) -> bo
     head, tail = ends_of_content(tokens, n)
     if tail < 0:
         return False
-    if tokens.parts[n - 1] == 0:
+    if tokens.parts[head] == tokens.parts[n - 1]:  # a retweet without a comment is parsed like the post that it repeats
+        tokens.parts[:n] = np.int32(0)
         mark_quote(points, end, tokens, n, head, tail)
     if is_serial(points, first, tokens, n, head, tail):
         tokens.kinds[tail] = DROPPED
         head, tail = ends_of_content(tokens, n)
-    mark_source_at_head(points, first, tokens, n, head)
-    mark_source_at_tail(points, tokens, n)
+    if tail >= 0:
+        mark_source_at_head(points, first, tokens, n, head)
+        mark_source_at_tail(points, tokens, n)
     for token in range(n):
         if tokens.kinds[token] == TAG and head < token < tail and points[tokens.bounds[token, 1] - 1] != HASH:
             tokens.kinds[token] = WORD
@@ -155,10 +160,15 @@ def opening_mark(points: UInt32s, start: int, end: int) -> np.uint32:
 def is_serial(points: UInt32s, first: int, tokens: Tokens, n: int, head: int, tail: int) -> bool:
     """Return whether the last content token, ``tail``, is a serial number of the post.
 
-    A serial number follows a hashtag, an emoji or a mark such as ``#``. The words before it weigh at least
+    A serial number follows a hashtag, an emoji or a mark such as ``#``. The words and hashtags before it weigh at least
     `LEAST_BEFORE_SERIAL` in total.
     """
-    if tokens.kinds[tail] != NUMBER or weigh(tokens, head, tail) < LEAST_BEFORE_SERIAL:
+    if tokens.kinds[tail] != NUMBER:
+        return False
+    weight = weigh(tokens, head, tail)
+    for token in range(tail):
+        weight += TAG_WEIGHT if tokens.kinds[token] == TAG else np.float32(0.0)
+    if weight < LEAST_BEFORE_SERIAL:
         return False
     for token in range(tail + 1, n):
         if tokens.kinds[token] not in (TAG, EMOJI):

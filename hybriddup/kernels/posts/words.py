@@ -46,8 +46,7 @@ def words_of_posts(points: UInt32s, offsets: Int64s, known: Characters) -> tuple
     Posts are passed and returned as the two arrays of `hybriddup.data.records.EncodedTexts`.
     """
     n_posts = len(offsets) - 1
-    begins, tokens = np.zeros(len(points), np.bool_), make_tokens(offsets)
-    mark_words(points, offsets, known.word_classes, begins)
+    begins, tokens = mark_words(points, offsets, known.word_classes), make_tokens(offsets)
     words, bounds = np.empty(len(points), np.uint32), np.zeros(n_posts + 1, np.int64)
     for post in range(n_posts):
         first, end = offsets[post], offsets[post + 1]

@@ -33,7 +33,8 @@ LIMIT = np.dtype(
         ("common_of_longer", np.float32),
     ]
 )
-"""The limits of a pair, given by its shorter text; the fields are as in `hybriddup.data.records.PairLimits`."""
+"""The limits of a pair, given by its shorter text; the fields are those of
+`hybriddup.data.records.PairLimits`, in the same order."""
 Records = NDArray[np.void]
 Sketch = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 
@@ -65,8 +66,7 @@ class TextColumns(NamedTuple):
     @property
     def lengths(self) -> Int32s:
         """int32[n]: the length of each text, as a view into ``facts``."""
-        lengths: Int32s = self.facts["length"]
-        return lengths
+        return self.facts["length"]
 
     @property
     def max_partner_lengths(self) -> Int32s:
@@ -117,9 +117,8 @@ def text_columns(
     facts, of_kinds = np.zeros(len(bits), FACT), np.empty(len(limits.lengths), LIMIT)
     facts["kind"] = np.arange(len(bits)) if kinds is None else kinds
     facts["length"] = limits.lengths[facts["kind"]]
-    of_kinds["max_distance"] = limits.max_hamming_distances
-    of_kinds["max_partner_length"] = limits.max_partner_lengths
-    of_kinds["common_of_shorter"], of_kinds["common_of_longer"] = limits.common_of_shorter, limits.common_of_longer
+    for name, column in zip(LIMIT.names or (), limits[1:], strict=True):
+        of_kinds[name] = column
     longest = limits.lengths.max(initial=0)
     columns = TextColumns(bits, facts, of_kinds, shortest_partners(limits.lengths, limits.max_partner_lengths, longest))
     if len(sketches):

@@ -126,6 +126,26 @@ def state_at_end(
     return state
 
 
+@njit(cache=True, nogil=True, inner=True)
+def put_checked(
+    entry: np.uint32, folded: UInt32s, start: int, end: int, before: np.uint32, table: FoldingTable, found: Bools
+) -> tuple[int, np.uint32, np.uint8]:
+    """Append the character of a table entry to the text ``folded[start:end]``, with all checks of the table.
+
+    Return the new end, the new ``before`` (see `put`), and the state flags of the literals that now end the text.
+    """
+    point, state = entry & POINT, np.uint8(0)
+    if table.drops_questions and point == SPACE:
+        end = end_before_questions(folded, start, end)
+        before = folded[end - 1] if end > start else SPACE
+    if table.joins_dots and is_dot(point) and is_dot(before):
+        return end, join_dots(folded, end, before, point), state
+    end = put(entry, folded, end, before)
+    if entry & ENDS_LITERAL:
+        state = state_at_end(entry, folded, start, end, table, found)
+    return end, point, state
+
+
 @njit(cache=True, nogil=True)
 def fold_texts(
     points: UInt32s, offsets: Int64s, table: FoldingTable, fold_special: bool, found: Bools, folded: UInt32s
@@ -151,12 +171,7 @@ def fold_texts(
     states
         uint8[n_texts]: `TEXT_IS_SPECIAL`, or the state flags of all literals in the folded text.
     """
-    entries, several, drops_questions, joins_dots = (
-        table.entries,
-        table.several,
-        table.drops_questions,
-        table.joins_dots,
-    )
+    entries, several = table.entries, table.several
     bounds = np.zeros(len(offsets), np.int64)
     states = np.zeros(len(offsets) - 1, np.uint8)
     strip = entries[SPACE] & COLLAPSES != 0
@@ -171,32 +186,16 @@ def fold_texts(
                 before = entry & POINT
             elif entry & SEVERAL:
                 for part in range(entry & POINT, (entry & POINT) + (entry >> NUMBER_SHIFT)):
-                    if drops_questions and several[part] & POINT == SPACE:
-                        end = end_before_questions(folded, start, end)
-                        before = folded[end - 1] if end > start else SPACE
-                    if joins_dots and is_dot(several[part] & POINT) and is_dot(before):
-                        before = join_dots(folded, end, before, several[part] & POINT)
-                        continue
-                    end = put(several[part], folded, end, before)
-                    before = several[part] & POINT
-                    if several[part] & ENDS_LITERAL:
-                        states[text] |= state_at_end(several[part], folded, start, end, table, found)
+                    end, before, state = put_checked(several[part], folded, start, end, before, table, found)
+                    states[text] |= state
             elif entry & SPECIAL and not fold_special:
                 states[text] = TEXT_IS_SPECIAL
                 end = start
                 break
             else:
-                if drops_questions and entry & POINT == SPACE:
-                    end = end_before_questions(folded, start, end)
-                    before = folded[end - 1] if end > start else SPACE
-                if joins_dots and is_dot(entry & POINT) and is_dot(before):
-                    before = join_dots(folded, end, before, entry & POINT)
-                    continue
-                end = put(entry, folded, end, before)
-                before = entry & POINT
-                if entry & ENDS_LITERAL:
-                    states[text] |= state_at_end(entry, folded, start, end, table, found)
-        if drops_questions:
+                end, before, state = put_checked(entry, folded, start, end, before, table, found)
+                states[text] |= state
+        if table.drops_questions:
             end = end_before_questions(folded, start, end)
         if strip and end > start and folded[end - 1] == SPACE:
             end -= 1

@@ -33,6 +33,15 @@ def clear_places(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, e
         places[np.uint64((i >> 6) * n_symbols + symbols[np.uint64(start + i)])] = np.uint64(0)
 
 
+@njit(cache=True, nogil=True, inner=True)
+def next_state(state: np.uint64, marked: np.uint64, carry: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Advance one 64-bit word of the LCS state by a symbol with mask ``marked``; return the new word and carry bit."""
+    common = state & marked
+    total = state + common
+    with_carry = total + carry
+    return with_carry | (state - common), np.uint64(total < common) | np.uint64(with_carry < carry)
+
+
 @njit(cache=True, nogil=True)
 def lcs_one_word(places: UInt64s, symbols: Int32s, start: int, end: int) -> int:
     """Return the LCS length of ``symbols[start:end]`` and a text of up to 64 symbols, stored as masks ``places``."""
@@ -49,12 +58,8 @@ def lcs_two_words(places: UInt64s, n_symbols: int, symbols: Int32s, start: int, 
     low, high = ALL_ONES, ALL_ONES
     for i in range(start, end):
         symbol = np.uint64(symbols[np.uint64(i)])
-        common = low & places[symbol]
-        total = low + common
-        carry = np.uint64(total < common)
-        low = total | (low - common)
-        common = high & places[symbol + np.uint64(n_symbols)]
-        high = (high + common + carry) | (high - common)
+        low, carry = next_state(low, places[symbol], np.uint64(0))
+        high, carry = next_state(high, places[symbol + np.uint64(n_symbols)], carry)
     return np.int64(popcount(~low) + popcount(~high))
 
 
@@ -79,15 +84,6 @@ def lcs_strip(
         d, carry = next_state(d, places[place + np.uint64(3) * of_word], carry)
         carries[np.uint64(i)] = np.uint8(carry)
     return np.int64(popcount(~a) + popcount(~b) + popcount(~c) + popcount(~d))
-
-
-@njit(cache=True, nogil=True)
-def next_state(state: np.uint64, marked: np.uint64, carry: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Advance one 64-bit word of the LCS state by a symbol with mask ``marked``; return the new word and carry bit."""
-    common = state & marked
-    total = state + common
-    with_carry = total + carry
-    return with_carry | (state - common), np.uint64(total < common) | np.uint64(with_carry < carry)
 
 
 @njit(cache=True, nogil=True)

@@ -154,19 +154,7 @@ def build_table(keys: UInt64s, values: Float32s) -> tuple[UInt64s, Float32s]:
 
 
 @njit(cache=True, nogil=True)
-def look_up(table_keys: UInt64s, table_values: Float32s, hashes: UInt64s, absent: np.float32) -> Float32s:
-    """Return float32[n_tokens]: the value of each token, ``absent`` if the table does not contain it.
-
-    ``hashes`` is uint64[n_tokens, words]; the first word is the key.
-    """
-    values = np.empty(len(hashes), np.float32)
-    for token in range(len(hashes)):
-        values[token] = value_of(table_keys, table_values, hashes[token, 0], absent)
-    return values
-
-
-@njit(cache=True, nogil=True)
-def look_up_dense(
+def look_up(
     table_keys: UInt64s,
     table_values: Float32s,
     hashes: UInt64s,
@@ -175,14 +163,21 @@ def look_up_dense(
     starts: Int64s,
     other: np.float32,
 ) -> Float32s:
-    """Look up the tokens that begin in a dense script, such as Han, as `look_up` does; other tokens get ``other``.
+    """Return float32[n_tokens]: the value of each token, ``absent`` if the table does not contain it.
 
-    ``starts``, int64[n_tokens], has the index of each token's first character in ``code_points``.
+    Parameters
+    ----------
+    hashes
+        uint64[n_tokens, words]; the first word is the key.
+    code_points, starts
+        uint32[n_code_points], int64[n_tokens]: characters, and the index of each token's first one.
+    other
+        Value of the tokens that do not begin in a dense script, such as Han; 0 = these are also looked up.
     """
     values = np.empty(len(hashes), np.float32)
     for token in range(len(hashes)):
-        is_dense = is_dense_script(code_points[np.uint64(starts[token])])
-        values[token] = value_of(table_keys, table_values, hashes[token, 0], absent) if is_dense else other
+        is_looked_up = other == 0.0 or is_dense_script(code_points[np.uint64(starts[token])])
+        values[token] = value_of(table_keys, table_values, hashes[token, 0], absent) if is_looked_up else other
     return values
 
 

@@ -59,8 +59,8 @@ def goes_on(earlier: np.uint8, before: np.uint8, here: np.uint8, after: np.uint8
 
 
 @njit(cache=True, nogil=True)
-def mark_words(points: UInt32s, offsets: Int64s, classes: UInt8s, begins: Bools) -> None:
-    """Set ``begins`` at the first code point of each word and of each part between words.
+def mark_words(points: UInt32s, offsets: Int64s, classes: UInt8s) -> Bools:
+    """Return bool[n_points]: whether a word, or a part between words, begins at each code point.
 
     Parameters
     ----------
@@ -68,9 +68,8 @@ def mark_words(points: UInt32s, offsets: Int64s, classes: UInt8s, begins: Bools)
         The texts, as `hybriddup.data.records.EncodedTexts`.
     classes
         uint8[0x110000]: the Word_Break value of each code point, one of the constants of this module.
-    begins
-        bool[n_points], all False: changed in place.
     """
+    begins = np.zeros(len(points), np.bool_)
     for text in range(len(offsets) - 1):
         earlier, before, raw, n_flags = OTHER, OTHER, NEWLINE, 0
         end = offsets[text + 1]
@@ -90,6 +89,7 @@ def mark_words(points: UInt32s, offsets: Int64s, classes: UInt8s, begins: Bools)
                     raw < RETURN and goes_on(earlier, before, here, next_class(points, place, end, classes))
                 )
             earlier, before, raw = before, here, here
+    return begins
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -16,7 +16,7 @@ import numpy as np
 from hybriddup.config.settings import Settings
 from hybriddup.data.corpus import Corpus
 from hybriddup.data.marks import Tallies
-from hybriddup.data.records import Float64s, Int64s, Removed
+from hybriddup.data.records import Float64s, Int64s, Removed, text_lengths
 from hybriddup.data.removed import RemovedPosts
 from hybriddup.data.spread import spread_rows
 from hybriddup.data.times import iso_time, parse_time, read_time, seconds_of
@@ -88,8 +88,12 @@ class Contents:
     @cached_property
     def tallies(self) -> Tallies:
         """When and by whom kept posts and their copies were posted."""
-        of_others = [None] * self.removed.corpus.n_against
-        times, authors = (None if own is None else [*of_others, *own] for own in (self.times, self.authors))
+        corpus = self.removed.corpus  # lacks the posts that were dropped
+        of_others = [None] * corpus.n_against
+        places = np.searchsorted(self.corpus.rows, corpus.rows[corpus.n_against :]).tolist()
+        times, authors = (
+            None if own is None else [*of_others, *map(own.__getitem__, places)] for own in (self.times, self.authors)
+        )
         return Tallies(self.removed, times, authors)
 
     @cached_property
@@ -124,11 +128,8 @@ class Contents:
 
         The ranges contain similar numbers of removed posts.
         """
-        columns, texts = self.removed.columns, self.corpus.texts
-        first = self.removed.corpus.n_against
-        lengths = np.fromiter(
-            (len(texts[post - first]) for post in columns.posts.tolist()), np.int64, len(columns.posts)
-        )
+        columns, texts = self.removed.columns, self.removed.corpus.texts
+        lengths = text_lengths([texts[post] for post in columns.posts.tolist()])
         starts = np.quantile(lengths, np.arange(LENGTH_BINS) / LENGTH_BINS, method="nearest")
         edges = np.unique(np.append(starts, lengths.max() + 1))
         names = [f"{low}-{high - 1}" if low < high - 1 else f"{low}" for low, high in pairwise(edges.tolist())]

@@ -1,6 +1,7 @@
 """`blocks`, `probing`: keys of fingerprint bits that find all pairs at small distances; `scan`: compares all pairs."""
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import comb
 from typing import Any, NamedTuple
@@ -34,7 +35,41 @@ class KeyBits(NamedTuple):
         return hash_bits(bits, *self)
 
 
-class Blocks(BlockIndex):
+class _BitKeys(BlockIndex):
+    """Base class of the indexes whose keys are made of chosen fingerprint bits."""
+
+    Options: type[ComponentOptions]
+    reads_texts = False
+    chosen: list[Int64s]
+    """For each key, the positions of the fingerprint bits that form it."""
+    radii: list[int]
+    """For each key, the radius in bits within which a text looks up other keys; 0 = only its own key."""
+
+    def __init__(self, options: Any) -> None:
+        self.options = options
+        self.max_bucket_size = options.max_bucket_size
+
+    @classmethod
+    def check(cls, settings: Any) -> list[str]:
+        """Return messages about why this index does not work with these settings of a run; empty if it does."""
+        index = cls(cls.Options.model_validate(settings.blocks.options))
+        return list(index.faults(settings.max_hamming_distance, settings.fingerprint.bits))
+
+    @abstractmethod
+    def faults(self, max_hamming_distance: int, bits: int) -> Iterator[str]:
+        """Yield messages about why the index cannot find every pair within a distance; ``bits`` of a fingerprint."""
+
+    def _choose(self, chosen: list[Int64s], radii: list[int], bits: int) -> None:
+        """Set the bits of each key, for fingerprints of ``bits`` bits."""
+        self.chosen, self.radii, self.n_keys = chosen, radii, len(chosen)
+        self._own = key_bits_of(chosen, [0] * len(chosen), bits // 64)
+
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the fingerprint alone)
+        """Return uint64[n, n_keys]: one key for each array of bit positions in `chosen`."""
+        return self._own.hash(bits)
+
+
+class Blocks(_BitKeys):
     """Cuts a fingerprint into ``n_blocks`` blocks of bits; any ``n_key_blocks`` of these blocks form a key.
 
     The index finds all pairs at distances up to ``n_blocks - n_key_blocks``: ``d`` differing bits are in at most ``d``
@@ -42,7 +77,7 @@ class Blocks(BlockIndex):
     Jain and Das Sarma 2007).
     """
 
-    reads_texts = False
+    _has_segments = False
 
     class Options(ComponentOptions):
         """Options of the index."""
@@ -51,56 +86,37 @@ class Blocks(BlockIndex):
         n_key_blocks: int = Field(1, ge=1, le=8, description="Number of blocks that form a key.")
         max_bucket_size: int = bucket_limit(0)
 
-    def __init__(self, options: Options) -> None:
-        self.options = options
-        self.max_bucket_size = options.max_bucket_size
-        self._has_segments = False
-
-    @staticmethod
-    def check(settings: Any) -> list[str]:
-        """Return messages about why this index does not work with these settings of a run; empty if it does."""
-        options = Blocks.Options.model_validate(settings.blocks.options)
-        return Blocks(options).faults(settings.max_hamming_distance)
-
-    def faults(self, max_hamming_distance: int) -> list[str]:
-        """Return messages about why the index cannot find every pair within this distance; empty if it can."""
+    def faults(self, max_hamming_distance: int, bits: int) -> Iterator[str]:  # noqa: ARG002  (whatever the width)
+        """Yield a message if the index cannot find every pair within this distance, or needs too many keys."""
         m, r = self.options.n_blocks, self.options.n_key_blocks
         if max_hamming_distance > m - r:
-            message = (
+            yield (
                 f"blocks.n_blocks must be at least {max_hamming_distance + r} because max_hamming_distance is "
                 f"{max_hamming_distance} and n_key_blocks is {r}; got {m}. For distances this large use "
                 f"`blocks: {{use: shingles}}`."
             )
-            return [message]
-        if (n_keys := comb(m, r)) > MAX_KEYS:
-            message = (
+        elif (n_keys := comb(m, r)) > MAX_KEYS:
+            yield (
                 f"blocks.n_key_blocks must be smaller: {m} blocks with {r} in each key make {n_keys:,} keys; "
                 f"at most {MAX_KEYS:,} are allowed."
             )
-            return [message]
-        return []
 
     def prepare(self, bits: int, max_hamming_distance: int) -> None:
         """Cut the fingerprint into blocks, and choose the bits of each key."""
         blocks = cut_blocks(bits, self.options.n_blocks)
         chosen = [np.concatenate(some) for some in combinations(blocks, self.options.n_key_blocks)]
-        self.chosen = chosen
-        """For each key, the positions of the fingerprint bits that form it."""
-        self.radii = [0] * len(chosen)
-        """Probing radius of each key, in bits: always 0, because texts are looked up by their own keys only."""
-        self.n_keys = len(chosen)
-        self._key_bits = key_bits_of(chosen, self.radii, bits // 64)
+        self._choose(chosen, [0] * len(chosen), bits)
         self.is_complete = max_hamming_distance <= self.options.n_blocks - self.options.n_key_blocks
 
     def use_segments(self) -> Sequence[int]:
         """Switch to keys with segments if the fingerprint has one word; see `BlockIndex.use_segments`."""
         sizes = list(map(len, self.chosen))
-        self._has_segments = self._key_bits.masks.shape[1] == 1 and max(sizes) <= LARGEST_SEGMENT and len(sizes) < 256
+        self._has_segments = self._own.masks.shape[1] == 1 and max(sizes) <= LARGEST_SEGMENT and len(sizes) < 256
         return sizes if self._has_segments else ()
 
-    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the fingerprint alone)
+    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:
         """Return uint64[n, n_keys]: one key for each choice of ``n_key_blocks`` blocks."""
-        return segment_keys(bits[:, 0], self.chosen) if self._has_segments else self._key_bits.hash(bits)
+        return segment_keys(bits[:, 0], self.chosen) if self._has_segments else super().keys(texts, bits)
 
     def describe(self) -> str:
         """Return a description with the number of keys."""
@@ -108,7 +124,7 @@ class Blocks(BlockIndex):
         return f"blocks: {m} choose {r}, {comb(m, r)} keys"
 
 
-class Probing(BlockIndex):
+class Probing(_BitKeys):
     """Multi-index hashing: each block of fingerprint bits is a key (Norouzi, Punjani and Fleet 2012).
 
     If ``d`` bits differ, some block contains only a few of them. A text is looked up by all keys within a radius, in
@@ -118,7 +134,6 @@ class Probing(BlockIndex):
 
     is_complete = True
     probes_others = True
-    reads_texts = False
 
     class Options(ComponentOptions):
         """Options of the index."""
@@ -133,43 +148,24 @@ class Probing(BlockIndex):
         )
         max_bucket_size: int = bucket_limit(0)
 
-    def __init__(self, options: Options) -> None:
-        self.options = options
-        self.max_bucket_size = options.max_bucket_size
-
-    @staticmethod
-    def check(settings: Any) -> list[str]:
-        """Return messages about why this index does not work with these settings of a run; empty if it does."""
-        options = Probing.Options.model_validate(settings.blocks.options)
-        return Probing(options).faults(settings.max_hamming_distance, settings.fingerprint.bits)
-
-    def faults(self, max_hamming_distance: int, bits: int) -> list[str]:
-        """Return a message if finding every pair within this distance needs too many probes; empty if not."""
+    def faults(self, max_hamming_distance: int, bits: int) -> Iterator[str]:
+        """Yield a message if finding every pair within this distance needs too many probes."""
         options = self.options
         block_bits = -(-bits // options.n_blocks)
         n_probes = count_neighbours(block_bits, block_radii(options.n_blocks, max_hamming_distance)[0])
-        if n_probes <= options.max_probes:
-            return []
-        message = (
-            f"blocks.n_blocks must be larger: with {options.n_blocks} blocks of {block_bits} bits and "
-            f"max_hamming_distance {max_hamming_distance}, each text would probe {n_probes} keys per block, more than "
-            f"max_probes {options.max_probes}. For distances this large use `blocks: {{use: shingles}}`."
-        )
-        return [message]
+        if n_probes > options.max_probes:
+            yield (
+                f"blocks.n_blocks must be larger: with {options.n_blocks} blocks of {block_bits} bits and "
+                f"max_hamming_distance {max_hamming_distance}, each text would probe {n_probes} keys per block, more "
+                f"than max_probes {options.max_probes}. For distances this large use `blocks: {{use: shingles}}`."
+            )
 
     def prepare(self, bits: int, max_hamming_distance: int) -> None:
         """Cut the fingerprint into blocks, and choose the bits to flip in each block's key for look-ups."""
         radii = block_radii(self.options.n_blocks, max_hamming_distance)
         blocks = cut_blocks(bits, self.options.n_blocks)[: len(radii)]
-        self.chosen, self.radii, self.n_keys = blocks, radii, len(blocks)
-        self._own = key_bits_of(blocks, [0] * len(blocks), bits // 64)
+        self._choose(blocks, radii, bits)
         self._probed = key_bits_of(blocks, radii, bits // 64)
-        within = "-".join(map(str, sorted(set(radii))))
-        self._description = f"probing: {len(blocks)} keys, {len(self._probed.flips):,} within {within} bits looked up"
-
-    def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the fingerprint alone)
-        """Return uint64[n, n_keys]: one key per block."""
-        return self._own.hash(bits)
 
     def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002
         """Return uint64[n, n_probes]: for each block, all keys within the block's radius of the text's own key."""
@@ -177,7 +173,8 @@ class Probing(BlockIndex):
 
     def describe(self) -> str:
         """Return a description with the numbers of keys and of look-ups."""
-        return self._description
+        within = "-".join(map(str, sorted(set(self.radii))))
+        return f"probing: {self.n_keys} keys, {len(self._probed.flips):,} within {within} bits looked up"
 
 
 def cut_blocks(bits: int, n_blocks: int) -> list[Int64s]:

@@ -82,22 +82,21 @@ class WithinBatch:
         """Number of keys that several texts share."""
         return len(self.sizes)
 
-    def pairs(self, rows: Int64s, report: BlockReport, workers: int) -> NearPairs:
-        """Return the candidate pairs of each text in ``rows`` with earlier texts of the batch.
+    def pairs(self, report: BlockReport, workers: int) -> NearPairs:
+        """Return the candidate pairs of each text with earlier texts of the batch, as rows of the batch.
 
-        Both texts of a pair are given as rows of the batch. The counts of the search are added to ``report``.
+        The counts of the search are added to ``report``.
         """
-        if not self.n_groups:
-            return join_near([])
         if self.found is None:
-            return self._compare(rows, report, workers)
-        is_wanted = np.zeros(len(self.batch), np.bool_)
-        is_wanted[rows] = True
+            return self.compare(np.arange(len(self.batch)), report, workers)
         near, took = self.found
         report.add(took.n_comparisons, took.n_look_ups, took.largest_bucket)
-        return near.take(is_wanted[near.later])
+        return near
 
-    def _compare(self, rows: Int64s, report: BlockReport, workers: int) -> NearPairs:
+    def compare(self, rows: Int64s, report: BlockReport, workers: int) -> NearPairs:
+        """Return the pairs of the texts in ``rows``, int64[n], with earlier texts of the batch, as `pairs` does."""
+        if not self.n_groups:
+            return join_near([])
         columns = self.batch.columns
         sizes = self.sizes if len(rows) == len(self.batch) else self._sizes_for(rows)
         rings, starts = make_rings(sizes, len(columns.bits))
@@ -114,7 +113,7 @@ class WithinBatch:
         if self.n_comparisons > FEW_COMPARISONS * len(self.batch):
             return self
         report = BlockReport()
-        return replace(self, found=(self._compare(np.arange(len(self.batch)), report, workers), report))
+        return replace(self, found=(self.compare(np.arange(len(self.batch)), report, workers), report))
 
     def _sizes_for(self, rows: Int64s) -> UInt32s:
         """Return uint32[n_groups]: the size of each group that a text in ``rows`` probes, 0 for all other groups."""

@@ -77,7 +77,7 @@ class Decider:
         is_crowded = len(rest) > self.fewest_texts and others.n_comparisons > self.most_comparisons * len(rest)
         if may_refuse and is_crowded and others.found is None:
             return None
-        near = BatchPairs.within(others.batch, others.pairs(np.arange(len(rest)), self.report, self.workers))
+        near = BatchPairs.within(others.batch, others.pairs(self.report, self.workers))
         pairs = join_batch_pairs(first.pairs_of(rest), near)
         is_sure = pairs.is_sure(others.most, self.limits.max_bucket_size)
         last = BatchContest(others.batch, pairs, others, self.limits, self.index, is_sure)

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from hybriddup.data.records import Bools, CandidatePairs, Int8s, Int32s, Int64s, NearPairs, UInt64s, VerifiedPairs
+from hybriddup.data.records import Bools, CandidatePairs, Int8s, Int32s, Int64s, NearPairs, Rows, UInt64s, VerifiedPairs
 from hybriddup.kernels.search.decide import IN_INDEX, OPEN
 from hybriddup.steps.candidates import Batch
 
@@ -16,11 +16,11 @@ HALF_WORD = np.uint64(32)
 NARROW = {np.dtype(np.int64): np.dtype(np.uint32), np.dtype(np.int32): np.dtype(np.int16)}
 """Maps each column type to a narrower type for storage. Positions are below 2**32, as `pair_codes` requires; distances,
 verifier indices and band indices fit into 16 bits."""
-Pairs = TypeVar("Pairs", "BatchPairs", CandidatePairs, VerifiedPairs)
+Pairs = TypeVar("Pairs", bound=Rows)
 
 
-@dataclass(frozen=True)
-class BatchPairs:
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchPairs(Rows):
     """Pairs whose later text belongs to one batch, sorted by later text, then by earlier text."""
 
     earlier: Int64s
@@ -36,10 +36,6 @@ class BatchPairs:
     `NearPairs.depths` for pairs with several shared keys."""
     verdicts: Int8s
     """int8[n_pairs]: `OPEN` (not verified yet), `MATCHES` or `REFUSED`."""
-
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-        return len(self.later)
 
     @classmethod
     def of_index(cls, near: NearPairs) -> BatchPairs:
@@ -69,10 +65,6 @@ class BatchPairs:
         n_newer = most_with_key[self.later]
         n_newer += np.where(self.earlier_rows == IN_INDEX, self.depths, 0)
         return n_newer <= max_bucket_size
-
-    def take(self, chosen: Int64s | Bools) -> BatchPairs:
-        """Return the chosen pairs, in the order given."""
-        return BatchPairs(*(getattr(self, column.name)[chosen] for column in fields(self)))
 
 
 def join_batch_pairs(of_index: BatchPairs, within: BatchPairs) -> BatchPairs:

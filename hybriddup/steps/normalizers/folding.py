@@ -7,34 +7,16 @@ with its neighbors (an accent, a Hangul letter) pass through `unicodedata`.
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import regex
 
-from hybriddup.data.records import Bools, UInt8s, UInt32s, characters_between, encode_texts
-from hybriddup.kernels.text.folding import (
-    COLLAPSES,
-    DOT,
-    ELLIPSIS,
-    ENDS_LITERAL,
-    IDEOGRAPHIC_STOP,
-    MAX_SEVERAL,
-    NUMBER_SHIFT,
-    SEVERAL,
-    SPACE,
-    SPECIAL,
-    TEXT_HAS_LITERAL,
-    TEXT_HAS_SIGN,
-    TEXT_IS_SPECIAL,
-    FoldingTable,
-    fold_texts,
-)
+from hybriddup.data.records import Bools, UInt8s, UInt32s, characters_between, decode_texts, encode_texts
+from hybriddup.kernels.text import folding as kernel
 from hybriddup.steps.normalizers.patterns import BOUNDARY
 from hybriddup.steps.normalizers.spellings import spellings
 from hybriddup.steps.normalizers.tables import simplified_characters
@@ -131,7 +113,7 @@ class Folding(NamedTuple):
             return None
         if not folded:  # removed before composition, so that it never composes with a neighbor
             return folded
-        if len(folded) > MAX_SEVERAL or _joining(character + folded):
+        if len(folded) > kernel.MAX_SEVERAL or _joining(character + folded):
             return None
         return "".join(map(self._fold_alone, folded))
 
@@ -146,20 +128,19 @@ def _joining(characters: str) -> set[str]:
     return {*filter(unicodedata.combining, characters), *_drawn_to_the_one_before().intersection(characters)}
 
 
-class FoldedCharacters(NamedTuple):
-    """Tables of the character or text to which every code point folds."""
-
-    points: UInt32s
-    """uint32[0x110000]: folded code point; unchanged if special or if folding does not give exactly one character."""
-    special: Bools
-    """bool[0x110000]: whether folding depends on the text around the character."""
-    several: dict[int, str]
-    """Folded text of the code points that fold to no character or to several."""
-
-
 @cache
-def folded_characters(folding: Folding) -> FoldedCharacters:
-    """Return the folding of every code point; cached, so that equal settings share one object."""
+def folded_characters(folding: Folding) -> tuple[UInt32s, Bools, dict[int, str]]:
+    """Return the character or text to which every code point folds; cached, so that equal settings share the tables.
+
+    Returns
+    -------
+    points
+        uint32[0x110000]: folded code point; unchanged if special or if folding does not give exactly one character.
+    special
+        bool[0x110000]: whether folding depends on the text around the character.
+    several
+        Folded text of the code points that fold to no character or to several.
+    """
     points = np.arange(0x110000, dtype=np.uint32)
     special = np.ones(0x110000, np.bool_)
     several = {}
@@ -176,7 +157,7 @@ def folded_characters(folding: Folding) -> FoldedCharacters:
     if folding.simplify:
         for traditional, simplified in simplified_characters().items():
             points[ord(traditional)] = ord(simplified)
-    return FoldedCharacters(points, special, several)
+    return points, special, several
 
 
 _NO_CHARACTERS = (0xFDD0, 0xFDF0)
@@ -204,9 +185,6 @@ _CHECKED = (
 in `_UNCHANGED` are rare, and treated as if their folding depended on their neighbors."""
 
 
-_UTF_32 = f"utf-32-{sys.byteorder[0]}e"
-
-
 class Folded(NamedTuple):
     """Folded texts, and which of the `Folder`'s literals and signs they contain."""
 
@@ -228,13 +206,12 @@ class Folder:
         The differences between characters to remove.
     once
         Characters whose runs collapse to one after folding. If a space is among them, spaces at the beginning and end
-        of a text are also removed.
+        of a text are also removed. If a dot is among them, two dots become one dot, and three or more become an
+        ellipsis.
     literals, signs
         Strings that `fold` searches for: up to 128 in all, none empty.
     drops_questions
         Remove question marks between spaces or between a space and the end; needs a space in ``once``.
-    joins_dots
-        Replace three or more dots with an ellipsis, and two dots with one dot; needs NFKC.
     """
 
     def __init__(
@@ -245,34 +222,36 @@ class Folder:
         literals: Collection[str] = (),
         signs: Collection[str] = (),
         drops_questions: bool = False,
-        joins_dots: bool = False,
     ) -> None:
         self._folding = folding
+        joins_dots = "." in once
         flags = np.zeros(0x110000, np.uint32)
-        flags[[ord(character) for character in once]] |= COLLAPSES
+        flags[[ord(character) for character in once]] |= kernel.COLLAPSES
         by_end = sorted({*literals, *signs}, key=lambda literal: literal[::-1])
-        states = [TEXT_HAS_LITERAL * (one in literals) | TEXT_HAS_SIGN * (one in signs) for one in by_end]
+        states = [kernel.TEXT_HAS_LITERAL * (one in literals) | kernel.TEXT_HAS_SIGN * (one in signs) for one in by_end]
+        literal_arrays = *encode_texts(by_end), np.array(states, np.uint8)
         for number, literal in reversed(list(enumerate(by_end))):  # the first of several with one end overwrites
-            flags[ord(literal[-1])] = flags[ord(literal[-1])] & COLLAPSES | ENDS_LITERAL | number << NUMBER_SHIFT
-        checked = [SPACE] * drops_questions + [DOT, ELLIPSIS, IDEOGRAPHIC_STOP] * joins_dots
+            last = ord(literal[-1])
+            flags[last] = flags[last] & kernel.COLLAPSES | kernel.ENDS_LITERAL | number << kernel.NUMBER_SHIFT
+        checked = [kernel.SPACE] * drops_questions + [kernel.DOT, kernel.ELLIPSIS, kernel.IDEOGRAPHIC_STOP] * joins_dots
         for point in checked:
-            if not flags[point] & ENDS_LITERAL:
-                flags[point] |= ENDS_LITERAL | len(by_end) << NUMBER_SHIFT  # no literal has this number
+            if not flags[point] & kernel.ENDS_LITERAL:
+                flags[point] |= kernel.ENDS_LITERAL | len(by_end) << kernel.NUMBER_SHIFT  # no literal has this number
         self._literals = by_end
-        table = _folding_table(folding, flags, by_end, drops_questions, joins_dots)
-        self._table = table._replace(literal_states=np.array(states, np.uint8))
+        entries, several = _table_entries(folding, flags, joins_dots)
+        self._table = kernel.FoldingTable(entries, several, *literal_arrays, drops_questions, joins_dots)
 
     def fold(self, texts: Sequence[str]) -> Folded:
         """Fold texts, and find the strings that rules (``literals``) and the markup cleaner (``signs``) look for."""
         found = np.zeros(len(self._literals), np.bool_)
         folded, states = self._fold(texts, False, found)
-        special = np.flatnonzero(states & TEXT_IS_SPECIAL).tolist()
+        special = np.flatnonzero(states & kernel.TEXT_IS_SPECIAL).tolist()
         if special:
             again, states[special] = self._fold(self._fold_special([texts[place] for place in special]), True, found)
             for place, text in zip(special, again, strict=True):
                 folded[place] = text
         literals = {literal for literal, is_found in zip(self._literals, found.tolist(), strict=True) if is_found}
-        return Folded(folded, states & TEXT_HAS_LITERAL != 0, states & TEXT_HAS_SIGN != 0, literals)
+        return Folded(folded, states & kernel.TEXT_HAS_LITERAL != 0, states & kernel.TEXT_HAS_SIGN != 0, literals)
 
     def _fold_special(self, texts: Sequence[str]) -> list[str]:
         """Apply the part of folding in which a character depends on its neighbors, to all texts in one pass."""
@@ -283,32 +262,27 @@ class Folder:
 
     def _fold(self, texts: Sequence[str], fold_special: bool, found: Bools) -> tuple[list[str], UInt8s]:
         points, offsets = encode_texts(texts)
-        room = np.empty(MAX_SEVERAL * len(points), np.uint32)
-        bounds, states = fold_texts(points, offsets, self._table, fold_special, found, room)
-        joined = str(room[: bounds[-1]].data, _UTF_32, "surrogatepass")
-        return [joined[start:end] for start, end in pairwise(bounds.tolist())], states
+        room = np.empty(kernel.MAX_SEVERAL * len(points), np.uint32)
+        bounds, states = kernel.fold_texts(points, offsets, self._table, fold_special, found, room)
+        return decode_texts(room[: bounds[-1]], bounds), states
 
 
 shared_folder = lru_cache(maxsize=8)(Folder)
 """Cached constructor of `Folder`, because the tables of a folder take 4 MB and 10 ms."""
 
 
-def _folding_table(
-    folding: Folding, flags: UInt32s, literals: Sequence[str], drops_questions: bool, joins_dots: bool
-) -> FoldingTable:
-    """Return the table for the kernel that folds texts.
+def _table_entries(folding: Folding, flags: UInt32s, joins_dots: bool) -> tuple[UInt32s, UInt32s]:
+    """Return the arrays ``entries`` and ``several`` of a `FoldingTable`.
 
     ``flags``: uint32[0x110000]; for each folded character, whether its runs collapse, and which literal it may end.
     """
-    characters = folded_characters(folding)
-    entries = characters.points | flags[characters.points] | np.where(characters.special, SPECIAL, np.uint32(0))
+    points, special, texts = folded_characters(folding)
+    entries = points | flags[points] | np.where(special, kernel.SPECIAL, np.uint32(0))
     several: list[int] = []
-    for point, folded in characters.several.items():
+    for point, folded in texts.items():
         if joins_dots and folded == "...":  # NFKC expands an ellipsis to three dots
-            entries[point] = ELLIPSIS | flags[ELLIPSIS]
+            entries[point] = kernel.ELLIPSIS | flags[kernel.ELLIPSIS]
             continue
-        entries[point] = SEVERAL | np.uint32(len(folded)) << NUMBER_SHIFT | np.uint32(len(several))
+        entries[point] = kernel.SEVERAL | np.uint32(len(folded)) << kernel.NUMBER_SHIFT | np.uint32(len(several))
         several.extend(ord(part) | int(flags[ord(part)]) for part in folded)
-    points, bounds = encode_texts(literals)
-    states = np.zeros(len(literals), np.uint8)
-    return FoldingTable(entries, np.array(several, np.uint32), points, bounds, states, drops_questions, joins_dots)
+    return entries, np.array(several, np.uint32)

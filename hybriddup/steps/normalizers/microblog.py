@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from hybriddup.data.records import text_lengths
+from hybriddup.data.spread import slices_of_size
 from hybriddup.steps.normalizers import patterns
 from hybriddup.steps.normalizers.cleaning import Cleaner
 from hybriddup.steps.normalizers.decoration import LITTLE_LENGTH, MENTION_REPLACEMENTS, Wording, wording_of
 from hybriddup.steps.normalizers.folding import Folded, Folder, Folding, shared_folder
 from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
-from hybriddup.steps.normalizers.patterns import BOUNDARY, CUT, Pattern, Replacement, Rule, rules
+from hybriddup.steps.normalizers.patterns import BOUNDARY, CUT, Pattern, Replacement, Rule
 from hybriddup.steps.normalizers.residue import dropper
 from hybriddup.steps.normalizers.spellings import spellings_checksum
 from hybriddup.steps.normalizers.tables import TRADITIONAL_FILE, table_checksum
@@ -74,7 +75,8 @@ class MicroblogNormalizer:
 
     def normalize_batch(self, texts: Sequence[str]) -> list[str]:
         """Return one normalized text per text, in order."""
-        return [text for slice_ in _slices(texts) for text in self._normalize_slice(slice_)]
+        slices = slices_of_size(text_lengths(texts), BATCH_CHARACTERS)
+        return [text for some in slices for text in self._normalize_slice(texts[some])]
 
     def _normalize_slice(self, texts: Sequence[str]) -> list[str]:
         folded = self._folder.fold(texts)
@@ -154,14 +156,8 @@ class MicroblogNormalizer:
         once = patterns.marks() if options.repeated_punctuation == "collapse" else ""
         once += " " if options.white_space == "collapse" else ""
         literals = tuple(self._literals)
-        joins_dots = options.repeated_punctuation == "collapse"
         return shared_folder(
-            folding,
-            once=once,
-            literals=literals,
-            signs=self._cleaner.signs,
-            drops_questions=self._drops_questions,
-            joins_dots=joins_dots,
+            folding, once=once, literals=literals, signs=self._cleaner.signs, drops_questions=self._drops_questions
         )
 
     @cached_property
@@ -212,8 +208,8 @@ class MicroblogNormalizer:
             *self._rules_for(options.reposts, *patterns.REPOST_COMMENTS, replacement=self._left_by("reposts")),
             *self._mention_rules(wording),
             *self._rules_for(str(options.residue), patterns.QUESTIONS, replacement=" "),
-            *self._trail_rules(),
-            *self._white_space_rules(),
+            *([patterns.TRAIL] if options.reposts == "drop_trail" else []),
+            *patterns.WHITE_SPACE[options.white_space],
         ]
 
     def _link_rules(self, wording: Wording) -> list[Rule]:
@@ -229,25 +225,19 @@ class MicroblogNormalizer:
         return [] if replacement is None else self._rules_for(treatment, patterns.MENTIONS, replacement=replacement)
 
     def _rules_for(self, treatment: str, *parts: Pattern, replacement: Replacement) -> list[Rule]:
+        """Return one rule per part, in order; none with the treatment ``keep``.
+
+        If the case of texts is kept, `Rule.needs` is empty, because it is case-sensitive.
+        """
         if treatment == "keep":
             return []
-        return rules(*parts, replacement=replacement, ignore_case=self.options.case == "keep")
+        if self.options.case == "keep":
+            return [Rule(re.compile(part.source, re.IGNORECASE), replacement, "") for part in parts]
+        return [Rule(re.compile(part.source), replacement, part.needs) for part in parts]
 
     def _left_by(self, part: str) -> str:
         treatment = getattr(self.options, part)
         return {"mask": MASKS[part], "drop_trail": CUT}.get(treatment, " ")
-
-    def _trail_rules(self) -> list[Rule]:
-        if self.options.reposts != "drop_trail":
-            return []
-        return rules(patterns.TRAIL, replacement=_first_comment, ignore_case=False)
-
-    def _white_space_rules(self) -> list[Rule]:
-        if self.options.white_space == "drop":
-            return rules(patterns.SPACES, replacement="", ignore_case=False)
-        if self.options.white_space == "collapse":
-            return rules(patterns.SEVERAL_SPACES, replacement=" ", ignore_case=False)
-        return []
 
     @cached_property
     def _masks(self) -> re.Pattern[str] | None:
@@ -278,26 +268,6 @@ def put_at(places: Sequence[int], texts: Sequence[str], among: list[str]) -> lis
     for place, text in zip(places, texts, strict=True):
         among[place] = text
     return among
-
-
-def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the texts in slices of about `BATCH_CHARACTERS`; a longer text makes a longer slice."""
-    ends = np.cumsum(text_lengths(texts), dtype=np.int64)
-    start = 0
-    while start < len(texts):
-        before = int(ends[start - 1]) if start else 0
-        end = int(np.searchsorted(ends, before + BATCH_CHARACTERS)) + 1
-        yield texts[start:end]
-        start = end
-
-
-def _first_comment(text: re.Match[str]) -> str:
-    """Split a text at each `CUT`; return the first part with a letter or digit.
-
-    If no part has a letter or digit, return all parts joined by spaces.
-    """
-    parts = text[0].split(CUT)
-    return next((part for part in parts if any(map(str.isalnum, part))), " ".join(parts))
 
 
 def collapse_signs(texts: Sequence[str]) -> list[str]:

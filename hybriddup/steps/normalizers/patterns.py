@@ -120,13 +120,6 @@ RESIDUE = (
 because some match only text that an earlier one has uncovered.
 """
 
-TRAIL = Pattern(rf"[^{BOUNDARY}]++", CUT)
-"""Matches a text up to the next `BOUNDARY`. It is applied only to texts in which an earlier rule has replaced a repost
-marker with `CUT`, to drop the quoted posts after the marker."""
-
-SPACES = Pattern(" ++", " ")
-SEVERAL_SPACES = Pattern("  ++", "  ")
-
 MARKS = (
     '[!"$-.:-@\\[-^`{-~¡-©«-±´¶-¸»¿×÷\u2010-\u2027\u2030-\u205e\u2190-\u23e8\u2500-\u25ff\u3001-\u3003\u3008-\u3020'
     "\u3030\ufe30-\ufe6f！＂＄-．：-＠［-＾｀｛-･]"
@@ -153,8 +146,22 @@ class Rule(NamedTuple):
     """Literal that every match contains; empty if there is none."""
 
 
-def rules(*patterns: Pattern, replacement: Replacement, ignore_case: bool) -> list[Rule]:
-    """Return one rule per pattern, in order; with ``ignore_case``, `Rule.needs` is empty, as it is case-sensitive."""
-    if ignore_case:
-        return [Rule(re.compile(pattern.source, re.IGNORECASE), replacement, "") for pattern in patterns]
-    return [Rule(re.compile(pattern.source), replacement, pattern.needs) for pattern in patterns]
+def first_comment(text: re.Match[str]) -> str:
+    """Split a text at each `CUT`; return the first part with a letter or digit.
+
+    If no part has a letter or digit, return all parts joined by spaces.
+    """
+    parts = text[0].split(CUT)
+    return next((part for part in parts if any(map(str.isalnum, part))), " ".join(parts))
+
+
+TRAIL = Rule(re.compile(rf"[^{BOUNDARY}]++"), first_comment, CUT)
+"""Rule for a text up to the next `BOUNDARY` in which an earlier rule has replaced a repost marker with `CUT`; it drops
+the quoted posts after the marker."""
+
+WHITE_SPACE = {
+    "keep": [],
+    "collapse": [Rule(re.compile("  ++"), " ", "  ")],
+    "drop": [Rule(re.compile(" ++"), "", " ")],
+}
+"""Rules for spaces, by the value of the option ``white_space``; folding has replaced all white space with spaces."""

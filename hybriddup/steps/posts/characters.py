@@ -8,7 +8,7 @@ from importlib.resources import files
 import numpy as np
 import regex
 
-from hybriddup.data.records import UInt8s
+from hybriddup.data.records import UInt8s, characters_between
 from hybriddup.kernels.posts import tokens as kernel
 from hybriddup.steps.tokenizers.words import word_classes
 
@@ -37,7 +37,7 @@ def load_characters() -> kernel.Characters:
 def character_kinds() -> UInt8s:
     """Return uint8[0x110000]: the kind and the flags of each code point."""
     kinds = np.zeros(0x110000, np.uint8)
-    characters = np.arange(_LAST_ASSIGNED, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    characters = characters_between(0, _LAST_ASSIGNED)
     for properties, kind in _KINDS.items():
         for run in regex.finditer(rf"[{properties}]++", characters, regex.V1):
             kinds[run.start() : run.end()] = kind

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import chain, pairwise
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
 
-from hybriddup.data.records import EncodedTexts, Int64s, UInt32s, encode_texts
+from hybriddup.data.records import EncodedTexts, Int64s, decode_texts, encode_texts
 from hybriddup.kernels.posts.parsing import N_SETS, TAGS, ParsedPosts, join_tokens, parse_posts
 from hybriddup.kernels.posts.words import may_have_more_than_words, words_of_posts
-from hybriddup.steps.parallel import map_slices
+from hybriddup.steps.parallel import map_threads
 from hybriddup.steps.posts.characters import load_characters
 
 T = TypeVar("T")
 BODY = 5.0
 """Minimum weight of the words in the body of a post with hashtags: 5 Han characters, or about 3 words in other scripts.
 With less, the post has no body and is compared whole."""
-BODY_FORMAT = 4
+BODY_FORMAT = 5
 """Version of the results of `bodies_of` and `words_of`; incremented when the results change. If bodies are compared, it
 is part of the recipe, which identifies fingerprints that are comparable."""
 POSTS_PER_SLICE = 512  # few enough that the parsed posts stay in the cache
@@ -45,7 +45,7 @@ def body_lengths(posts: Sequence[str], workers: int = 1) -> Int64s:
     >>> body_lengths(["#日常# 早安", "早安", "早安呀"]).tolist()
     [2, 2, 3]
     """
-    lengths = in_slices(lambda few: letters_of(parse(encode_texts(few))).lengths, posts, workers)
+    lengths = in_slices(lambda some: letters_of(parse(encode_texts(some))).lengths, posts, workers)
     return np.concatenate([np.zeros(0, np.int64), *lengths])
 
 
@@ -70,14 +70,10 @@ def bodies_of(posts: Sequence[str], workers: int = 1) -> list[str]:
     return list(chain.from_iterable(in_slices(bodies_of_few, posts, workers)))
 
 
-def in_slices(convert: Callable[[Sequence[str]], T], posts: Sequence[str], workers: int) -> list[T]:
-    """Apply ``convert`` to `POSTS_PER_SLICE` posts at a time, in several threads; return the results in order."""
-
-    def convert_some(first: int, last: int) -> list[T]:
-        starts = range(first, last, POSTS_PER_SLICE)
-        return [convert(posts[start : min(start + POSTS_PER_SLICE, last)]) for start in starts]
-
-    return list(chain.from_iterable(map_slices(convert_some, len(posts), workers, POSTS_PER_SLICE)))
+def in_slices(convert: Callable[[Sequence[str]], T], posts: Sequence[str], workers: int) -> Iterator[T]:
+    """Yield the results of ``convert`` for `POSTS_PER_SLICE` posts at a time, in order, from several threads."""
+    starts = range(0, len(posts), POSTS_PER_SLICE)
+    return map_threads(lambda start: convert(posts[start : start + POSTS_PER_SLICE]), starts, workers)
 
 
 def bodies_of_few(posts: Sequence[str]) -> list[str]:
@@ -85,16 +81,10 @@ def bodies_of_few(posts: Sequence[str]) -> list[str]:
     encoded = encode_texts(posts)
     parsed = parse(encoded)
     points, bounds, weights = join_tokens(encoded.code_points, parsed, load_characters())
-    texts = decoded(points, bounds)
+    texts = decode_texts(points, bounds)
     n_tags, n_letters = np.diff(parsed.set_offsets)[TAGS::N_SETS], np.diff(bounds)
     has_body = ((weights >= BODY) | ((n_letters > 0) & (n_tags == 0))).tolist()
     return [text if has else post for text, has, post in zip(texts, has_body, posts, strict=True)]
-
-
-def decoded(points: UInt32s, bounds: Int64s) -> list[str]:
-    """Return the texts between the given bounds of an array of code points."""
-    text = points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    return [text[first:last] for first, last in pairwise(bounds.tolist())]
 
 
 def words_of(posts: Sequence[str]) -> Sequence[str]:
@@ -111,6 +101,6 @@ def words_of(posts: Sequence[str]) -> Sequence[str]:
         return posts
     words = words_of_posts(*encode_texts([posts[place] for place in chosen]), characters)
     without = list(posts)
-    for place, text in zip(chosen, decoded(*words), strict=True):
+    for place, text in zip(chosen, decode_texts(*words), strict=True):
         without[place] = text
     return without

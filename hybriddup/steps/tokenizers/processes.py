@@ -91,11 +91,7 @@ def estimated_seconds(tokenizer: Tokenizer, batches: Sequence[Sequence[str]], n_
 
 
 def tokenize_together(
-    tokenizer: Tokenizer,
-    texts: Sequence[str],
-    workers: int,
-    note: Callable[[str], None] = lambda _: None,
-    n_later: int = 0,
+    tokenizer: Tokenizer, texts: Sequence[str], workers: int, note: Callable[[str], None], n_later: int
 ) -> Tokens:
     """Return the tokens of all texts; parameters as in `tokenize_in_processes`."""
     return next(iter(tokenize_in_processes(tokenizer, [texts], workers, note, n_later)))

@@ -27,9 +27,7 @@ class Words:
     def tokenize_batch(self, texts: Sequence[str]) -> Tokens:
         """Return the words of each text, in order; none for a text of only punctuation and white space."""
         encoded = encode_texts(texts)
-        begins = np.zeros(len(encoded.code_points), np.bool_)
-        mark_words(*encoded, word_classes(), begins)
-        return words_between(encoded, begins)
+        return words_between(encoded, mark_words(*encoded, word_classes()))
 
 
 @cache
@@ -78,9 +76,7 @@ def split_at_words(text: str) -> list[str]:
     >>> split_at_words("Don't go, 你好")
     ["Don't", ' ', 'go', ',', ' ', '你', '好']
     """
-    encoded = encode_texts([text])
-    begins = np.zeros(len(encoded.code_points), np.bool_)
-    mark_words(*encoded, word_classes(), begins)
+    begins = mark_words(*encode_texts([text]), word_classes())
     bounds = [*np.flatnonzero(begins).tolist(), len(text)]
     return [text[start:end] for start, end in pairwise(bounds)]
 

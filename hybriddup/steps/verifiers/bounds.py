@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from operator import itemgetter
 
 import numpy as np
 
 from hybriddup.data.limits import NO_BOUND
 from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s
+from hybriddup.data.spread import slices_of_size
 
 CHARACTERS_PER_BATCH = 2**22
 """Number of characters in a batch of pairs; comparing takes about 50 bytes of memory per character."""
@@ -66,9 +66,7 @@ def batches_of(pairs: CandidatePairs, lengths: Int32s, n_characters: int) -> lis
 
     ``lengths``: int32[n_texts], the lengths of all texts in code points. Without pairs, the only slice is empty.
     """
-    batch_of_pair = np.cumsum(lengths[pairs.earlier] + lengths[pairs.later], dtype=np.int64) // n_characters
-    bounds = [0, *(np.flatnonzero(np.diff(batch_of_pair)) + 1).tolist(), len(pairs)]
-    return [slice(first, last) for first, last in pairwise(bounds)]
+    return slices_of_size(lengths[pairs.earlier] + lengths[pairs.later], n_characters)
 
 
 def positions_of(earlier: Int64s, later: Int64s) -> tuple[Int64s, Int64s, Int64s]:

@@ -6,8 +6,6 @@ indexed by symbol are small.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from hybriddup.data.records import EncodedTexts, Int32s, Int64s, UInt32s
@@ -16,22 +14,16 @@ from hybriddup.kernels.text.lcs import lcs_lengths, symbols_in_common
 from hybriddup.steps.verifiers import sections
 from hybriddup.steps.verifiers.sections import Cut
 
-
-class SymbolTexts(NamedTuple):
-    """Texts as sequences of symbols (code points renumbered from 0), concatenated."""
-
-    symbols: Int32s
-    """int32[n_characters]: the symbols of all texts."""
-    offsets: Int64s
-    """int64[n_texts + 1]: text ``i`` is ``symbols[offsets[i]:offsets[i + 1]]``."""
-    n_symbols: int
+SymbolTexts = tuple[Int32s, Int64s, int]
+"""Concatenated texts for the kernels that compare them: int32[n_characters], the symbols of all texts;
+int64[n_texts + 1], the start of each text among them, and the total length; and the number of different symbols."""
 
 
 def as_symbols(texts: EncodedTexts) -> SymbolTexts:
     """Renumber the code points of texts by first use as symbols 0, 1, 2, ..., so that tables by symbol are small."""
     highest = int(texts.code_points.max(initial=0))
     symbols, n_symbols = renumber(texts.code_points, np.full(highest + 1, -1, np.int32))
-    return SymbolTexts(symbols, texts.offsets, n_symbols)
+    return symbols, texts.offsets, n_symbols
 
 
 def characters_in_common(texts: EncodedTexts, earlier: Int64s, later: Int64s, needed: Int64s) -> Int64s:

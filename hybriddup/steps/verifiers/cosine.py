@@ -11,17 +11,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hybriddup.data.limits import round_onto
-from hybriddup.data.records import CandidatePairs, Float64s, Int64s, Tokens, UInt64s
+from hybriddup.data.records import CandidatePairs, Float64s, Int32s, Int64s, Tokens, UInt64s
 from hybriddup.data.spread import spread_rows
+from hybriddup.kernels.text.token_table import count_documents
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import texts_at
-from hybriddup.steps.verifiers.features import (
-    FeatureOptions,
-    FeatureVerifier,
-    TextPairs,
-    count_features,
-    settle_featureless,
-)
+from hybriddup.steps.verifiers.features import FeatureOptions, FeatureVerifier, TextPairs, settle_featureless
+from hybriddup.steps.weighters import token_keys
 
 TEXTS_PER_BATCH = 1024
 """Number of texts per batch while learning."""
@@ -49,9 +45,6 @@ class Cosine(FeatureVerifier):
 
     options: Options
     _frequencies: InverseDocumentFrequencies
-
-    def __init__(self, options: Options) -> None:
-        self.options = options
 
     def prepare(self, context: VerifierContext) -> None:
         """Learn IDF from the texts of the run."""
@@ -121,10 +114,9 @@ class InverseDocumentFrequencies:
 
     def learn(self, batches: Iterable[Tokens]) -> None:
         """Count in how many texts each feature occurs; each item of ``batches`` contains the features of some texts."""
-        waiting: list[tuple[UInt64s, Int64s]] = []
+        waiting: list[tuple[UInt64s, Int32s]] = []
         for tokens in batches:
-            counts, keys = count_features(tokens)
-            waiting.append((keys, np.bincount(counts.indices, minlength=len(keys))))
+            waiting.append(count_documents(token_keys(tokens), tokens.offsets))
             self.n_texts += tokens.n_texts
             # Merging only when the waiting entries outnumber the merged ones keeps the cost linear, up to a logarithm.
             if sum(len(some) for some, _ in waiting) > len(self.keys):
@@ -140,7 +132,7 @@ class InverseDocumentFrequencies:
             n_with = np.where(self.keys[places] == keys, self.n_with[places], 0)
         return np.asarray(np.log((1 + self.n_texts) / (1 + n_with)) + 1.0)
 
-    def _merge(self, waiting: list[tuple[UInt64s, Int64s]]) -> None:
+    def _merge(self, waiting: list[tuple[UInt64s, Int32s]]) -> None:
         keys = np.concatenate([self.keys, *(some for some, _ in waiting)])
         n_with = np.concatenate([self.n_with, *(counts for _, counts in waiting)])
         self.keys, places = np.unique(keys, return_inverse=True)

@@ -56,6 +56,9 @@ class FeatureVerifier(ABC):
     options: FeatureOptions
     _context: VerifierContext
 
+    def __init__(self, options: FeatureOptions) -> None:
+        self.options = options
+
     @abstractmethod
     def score_features(self, pairs: TextPairs) -> Float64s:
         """Return float64[n_pairs]: the scores of a batch of pairs."""
@@ -97,9 +100,6 @@ class Jaccard(FeatureVerifier):
 
     class Options(FeatureOptions):
         """Options for how a text is split into its set of features."""
-
-    def __init__(self, options: Options) -> None:
-        self.options = options
 
     def prepare(self, context: VerifierContext) -> None:
         """Store the texts and the tokenizer of the run."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, UInt64s
+from hybriddup.data.records import Bools, Float64s, Int64s, UInt64s
 from hybriddup.steps.candidates import Batch
 from hybriddup.window.derived.kept_posts import KeptColumns, KeptPosts
 from hybriddup.window.derived.kept_records import RecordForm
-from hybriddup.window.event_time import PostTimes
+from hybriddup.window.event_time import NEVER, PostTimes
 from hybriddup.window.hash_table import HashTable
 from hybriddup.window.index import LiveIndex
 from hybriddup.window.preparing import PreparedTexts, TextsAt, key_as_sent
@@ -35,18 +35,17 @@ class DerivedState:
         """Memory that the derived state takes, in bytes."""
         return self.index.n_bytes + self.kept.n_bytes + self.exact.n_bytes
 
-    def still_match(self, earlier: Int64s, places: Int64s, times: PostTimes) -> Bools:
+    def still_match(self, earlier: Int64s, edges: Float64s) -> Bools:
         """Return bool[n]: for each pair, whether the kept post can still match when the later post is decided.
 
-        ``earlier``, int64[n], has the positions of the kept posts, and ``places``, int64[n], the indices of the later
-        posts in the batch. A kept post cannot match if it was deleted or is outside the horizon.
+        ``earlier``, int64[n], has the positions of the kept posts, and ``edges``, float64[n], the cutoff times of the
+        later posts. A kept post cannot match if it was deleted, or if its time is not after the cutoff.
         """
         stay = ~self.kept.are_deleted(earlier)
         # next to all are young enough for every post of the batch
-        edges = times.edges(self.horizon)
-        unsure = np.flatnonzero(earlier < self.kept.first_after(float(edges.max())))
+        unsure = np.flatnonzero(earlier < self.kept.first_after(float(edges.max(initial=NEVER))))
         if len(unsure):
-            stay[unsure] = self.kept.times_of(earlier[unsure]) > edges[places[unsure]]
+            stay[unsure] = self.kept.times_of(earlier[unsure]) > edges[unsure]
         return stay
 
     def equal_posts(

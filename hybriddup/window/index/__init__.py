@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybriddup.data.records import Bools, Int64s, NearPairs, UInt64s
+from hybriddup.data.records import Bools, CandidatePairs, Int64s, NearPairs, UInt64s
 from hybriddup.kernels.live.texts import LaterTexts
-from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.steps.candidates import Batch, join_near
 from hybriddup.steps.parallel import map_slices
-from hybriddup.window.index.text_ring import Scanned, TextRing
+from hybriddup.window.index.text_ring import TextRing
 
 WORTHWHILE = 64
 """Minimum number of look-ups for which starting a thread is worthwhile."""
@@ -40,16 +39,11 @@ class LiveIndex(ABC):
     Only one thread at a time may call it. Texts of equal length must have the same limits in every call.
     """
 
-    def __init__(self, size: WindowSize, shape: str, *, exact: bool) -> None:
+    def __init__(self, size: WindowSize, shape: str) -> None:
         self._ring = TextRing(size.bits, size.n_texts if size.n_first is None else size.n_first, sketched=size.sketched)
         self._workers = size.workers
-        self.report = BlockReport(shape, exact)
-        """Description of the index, and its counts since it was created."""
-
-    @property
-    def n_texts(self) -> int:
-        """Number of texts that can be found."""
-        return self._ring.n_texts
+        self.report = BlockReport(shape)
+        """Description of the index, and how often it hit ``max_bucket_size`` since it was created."""
 
     def look_up(self, texts: Batch, *, counts_characters: bool = True) -> NearPairs:
         """Return all pairs that ``texts`` form with texts in the index; ``later`` is a row of ``texts``.
@@ -60,24 +54,20 @@ class LiveIndex(ABC):
         """
         if not len(texts) or not self._ring.n_texts:
             return join_near([])
-        reports: list[LookUpCounts] = []
 
         def find(first: int, last: int) -> NearPairs:
             part = slice(first, last)
             later = LaterTexts(texts.positions[part], texts.columns.take(part), counts_characters)
-            near, counts = self._find(texts.probes[part], later)
-            reports.append(counts)
+            near = self._find(texts.probes[part], later)
             return near._replace(later=near.later + first)
 
         n = len(texts)
         found = [find(0, n)] if n < 2 * WORTHWHILE else map_slices(find, n, self._workers, WORTHWHILE)
-        for counts in reports:
-            self.report.add(*counts)
         return found[0] if len(found) == 1 else join_near(found)
 
     @abstractmethod
-    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
-        """Return all pairs that the ``later`` texts form with texts in the index, and the counts of the look-ups."""
+    def _find(self, probes: UInt64s, later: LaterTexts) -> NearPairs:
+        """Return all pairs that the ``later`` texts form with texts in the index."""
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:  # noqa: ARG002
         """Return int64[n, n_probes]: for each pair and key, the rank of the earlier text among the texts with this key.
@@ -103,11 +93,12 @@ class LiveIndex(ABC):
         The index may still return pairs with removed texts, which the caller must drop.
         """
 
-    def scan_from(self, position: int, n_texts: int, later: Batch) -> Scanned:
+    def scan_from(self, position: int, n_texts: int, later: Batch) -> tuple[CandidatePairs, int | None]:
         """Compare each of ``later`` with about ``n_texts`` texts from ``position`` on, and return all pairs found.
 
-        These pairs are the ground truth for auditing the index. Texts of ``later`` that are in the index themselves are
-        compared with earlier texts only.
+        Also return the position of the next text to compare with; None = all were compared. These pairs are the ground
+        truth for auditing the index. Texts of ``later`` that are in the index themselves are compared with earlier
+        texts only.
         """
         return self._ring.scan_from(position, n_texts, LaterTexts(later.positions, later.columns, True))
 

@@ -10,7 +10,6 @@ from hybriddup.data.records import Bools, Int64s, NearPairs, UInt32s, UInt64s
 from hybriddup.errors import ConfigError
 from hybriddup.kernels.live.segments import LARGEST_SEGMENT, BucketKeys, Segments, build_segments, look_up
 from hybriddup.kernels.live.texts import LaterTexts
-from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.steps.blocks import BlockIndex
 from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from hybriddup.steps.candidates import Batch, find_depths
@@ -55,7 +54,7 @@ class LiveLists(LiveIndex):
     """A live index with a posting list for each key of a block index."""
 
     def __init__(self, size: WindowSize, index: BlockIndex) -> None:
-        super().__init__(size, index.describe(), exact=index.is_complete and not index.max_bucket_size)
+        super().__init__(size, index.describe())
         self._lists = PostingLists(
             size.n_texts, index.n_keys or KEYS_EXPECTED, index.max_bucket_size, wide=index.key_bits > 32
         )
@@ -65,7 +64,7 @@ class LiveLists(LiveIndex):
         """Memory in use, in bytes."""
         return self._ring.n_bytes + self._lists.n_bytes
 
-    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:
+    def _find(self, probes: UInt64s, later: LaterTexts) -> NearPairs:
         return self._lists.look_up(probes, later, self._ring)
 
     def depths(self, texts: Batch, rows: Int64s, earlier: Int64s) -> Int64s:
@@ -109,12 +108,10 @@ class LiveScan(LiveIndex):
     """
 
     def __init__(self, size: WindowSize) -> None:
-        super().__init__(size, Scan().describe(), exact=True)
+        super().__init__(size, Scan().describe())
 
-    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
-        ring, n_later = self._ring, len(later.positions)
-        near = ring.near_anywhere(ring.first, ring.next, later, self._workers)
-        return near, LookUpCounts(n_later * ring.n_texts, n_later, ring.n_texts)
+    def _find(self, probes: UInt64s, later: LaterTexts) -> NearPairs:  # noqa: ARG002
+        return self._ring.near_anywhere(self._ring.first, self._ring.next, later, self._workers)
 
 
 class LiveTables(LiveIndex):
@@ -125,7 +122,7 @@ class LiveTables(LiveIndex):
     """
 
     def __init__(self, size: WindowSize, index: Blocks | Probing) -> None:
-        super().__init__(size, index.describe(), exact=True)
+        super().__init__(size, index.describe())
         self._keys, self._n_tables = bucket_keys(index.chosen, index.radii), len(index.chosen)
         part = 1 << max(size.n_texts // SEGMENTS_OF_WINDOW, 1).bit_length() - 1
         self._smallest = SMALLEST_SEGMENT
@@ -146,7 +143,7 @@ class LiveTables(LiveIndex):
         if before // self._smallest < ring.next // self._smallest:
             build_segments(self._segments, self._keys, ring.live, before)
 
-    def _find(self, probes: UInt64s, later: LaterTexts) -> tuple[NearPairs, LookUpCounts]:  # noqa: ARG002
+    def _find(self, probes: UInt64s, later: LaterTexts) -> NearPairs:  # noqa: ARG002
         """Find pairs by the bits of the fingerprints; ``probes``, which is computed from these bits, is not used."""
         return look_up(self._segments, self._keys, self._ring.live, later)
 

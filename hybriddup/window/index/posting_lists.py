@@ -15,8 +15,6 @@ from hybriddup.kernels.live.lists import BLOCK_BITS, FRESH_BLOCK, FRESH_PAGE, LA
 from hybriddup.kernels.live.look_ups import depths_by_key, look_up
 from hybriddup.kernels.live.table import PAGE_BITS, sweep_shards
 from hybriddup.kernels.live.texts import LaterTexts
-from hybriddup.kernels.search.key_groups import NO_KEY
-from hybriddup.kernels.search.pair_limits import LookUpCounts
 from hybriddup.window.index.text_ring import TextRing
 
 KEYS_OF_SHARD = 2**13
@@ -48,7 +46,8 @@ class PostingLists:
 
     A look-up reads the newest ``max_bucket_size`` live texts of a key, 0 = all. The result depends only on the order of
     the texts: keys are compared exactly, and no key displaces texts of another. With more texts or keys than expected,
-    pools of memory are copied to larger ones. With ``wide``, keys may be 2**32 or more, and each takes 4 more bytes.
+    pools of memory are copied to larger ones. With ``wide``, keys may be 2**32 or more, and each takes 4 more bytes;
+    callers must not pass such keys to other lists.
     """
 
     def __init__(self, n_texts: int, n_keys: int, max_bucket_size: int, *, wide: bool = False) -> None:
@@ -105,7 +104,7 @@ class PostingLists:
         """
         if not len(numbers):
             return 0
-        keys = self._checked(keys)
+        keys = np.ascontiguousarray(keys)
         self._forget_before(first_live, int(numbers[-1]) + 1)
         done, n_crowded = add_texts(self._postings, keys, numbers, lengths, kept, first_live, 0)
         while done < keys.size:
@@ -120,7 +119,7 @@ class PostingLists:
 
         If a list was full, the older texts that had been dropped from it do not come back.
         """
-        remove_number(self._postings, self._checked(keys), number, first_live)
+        remove_number(self._postings, np.ascontiguousarray(keys), number, first_live)
 
     def add_probing(
         self, keys: UInt64s, probes: UInt64s, numbers: Int64s, lengths: Int32s, kept: Bools, first_live: int
@@ -130,30 +129,24 @@ class PostingLists:
         ``probes``, uint64[n, n_probes], has the keys that are looked up; the other parameters are as in `add`. Each
         text is added before the next one is looked up, so that a look-up counts all earlier texts.
         """
-        probes, n_crowded = self._checked(probes), 0
+        probes, n_crowded = np.ascontiguousarray(probes), 0
         for row in range(len(numbers)):
             one = slice(row, row + 1)
             n_crowded += int(count_crowded(self._postings, probes[row], int(numbers[row]), first_live))
             self.add(keys[one], numbers[one], lengths[one], kept[one], first_live)
         return n_crowded
 
-    def look_up(self, keys: UInt64s, later: LaterTexts, ring: TextRing) -> tuple[NearPairs, LookUpCounts]:
+    def look_up(self, keys: UInt64s, later: LaterTexts, ring: TextRing) -> NearPairs:
         """Return the pairs of a later and a live text that share a key; see `hybriddup.kernels.live.look_ups`."""
-        return look_up(self._postings, self._checked(keys), ring.live, later)
+        return look_up(self._postings, np.ascontiguousarray(keys), ring.live, later)
 
     def depths_by_key(self, keys: UInt64s, rows: Int64s, numbers: Int64s) -> Int32s:
         """Return int32[n, n_keys]: for each pair, the earlier text's rank in the list of each key of the later text.
 
         The parameters are as in `hybriddup.kernels.live.look_ups.depths_by_key`.
         """
-        of_lists, live = (self._postings, self._checked(keys)), (self._next, self._first_live)
+        of_lists, live = (self._postings, np.ascontiguousarray(keys)), (self._next, self._first_live)
         return depths_by_key(*of_lists, rows, numbers, *live)
-
-    def _checked(self, keys: UInt64s) -> UInt64s:
-        keys = np.ascontiguousarray(keys, np.uint64)
-        if not self.wide and ((keys >= 2**32) & (keys != NO_KEY)).any():
-            raise ValueError("keys of 2**32 and more need lists that are made with wide=True")
-        return keys
 
     def _forget_before(self, first_live: int, next_number: int) -> None:
         """Record that texts before ``first_live`` are forgotten, and how many shards must be cleared of them."""

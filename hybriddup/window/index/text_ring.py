@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -39,14 +39,6 @@ MAX_PARTNER_LENGTH = 2**12
 """Largest length with an entry of its own in the arrays of `find_partners`; longer texts use its entry, too."""
 
 
-class Scanned(NamedTuple):
-    """The result of comparing texts with a range of the texts in an index."""
-
-    pairs: CandidatePairs
-    next_position: int | None
-    """Position of the next text to compare with; None = all were compared."""
-
-
 class LengthTable:
     """Numbers the distinct lengths of texts, and stores the limits of each."""
 
@@ -78,10 +70,10 @@ class TextRing:
     def __init__(self, bits: int, n_texts: int, *, sketched: bool) -> None:
         self.table = LengthTable()
         self.n_texts = 0
+        """Number of texts that can be found."""
         self.first = self.next = IN_BLOCK
-        """Numbers of the oldest and of the next text. Numbers ascend in the order of adding, and determine slots."""
-        self._base = IN_BLOCK
-        """The first number that belonged to slot 0. This number and the capacity are multiples of `IN_BLOCK`."""
+        """Numbers of the oldest and of the next text. Numbers ascend in the order of adding. A text is in the slot
+        number modulo `capacity`, which is a multiple of `IN_BLOCK`."""
         self._edge = 0
         capacity = round_up(n_texts + n_texts // SPARE) + IN_BLOCK
         # memory that is never written to costs nothing
@@ -99,11 +91,6 @@ class TextRing:
         return len(self.columns.bits)
 
     @property
-    def _turn(self) -> int:
-        """The newest number that belongs to slot 0; consecutive numbers belong to consecutive slots, in a circle."""
-        return self._base + max(self.next - self._base - 1, 0) // self.capacity * self.capacity
-
-    @property
     def span(self) -> int:
         """Number of slots from the oldest to the newest text, inclusive; slots in between may have no text."""
         return self.next - self.first
@@ -112,25 +99,23 @@ class TextRing:
     def live(self) -> Ring:
         """The live texts as a `Ring`, for the kernels."""
         of_lengths = self.table.lengths, self.table.limits, *self.table.partners
-        first_slot = np.uint64(self._slot(self.first))
+        first_slot = np.uint64(self.first % self.capacity)
         return Ring(self.columns, *of_lengths, np.uint64(self.next), np.uint64(self.span), first_slot)
 
     @property
     def n_bytes(self) -> int:
-        """Memory in use, in bytes, without memory that was never written to."""
+        """Approximate memory in use, in bytes, without memory that was never written to."""
         a_slot = sum(column.nbytes for column in self.columns) / self.capacity
-        n_touched = min(self.next - self._base, self.capacity)
-        return int(a_slot * n_touched) + self.table.lengths.nbytes + self.table.limits.nbytes
+        return int(a_slot * min(self.next, self.capacity)) + self.table.lengths.nbytes + self.table.limits.nbytes
 
     def append(self, texts: Batch) -> Int64s:
         """Add one or more texts; return int64[n]: their numbers, ascending."""
         positions = texts.positions
-        anchor = int(self.columns.anchors[self._slot(self.next) >> BLOCK_BITS]) if self.next % IN_BLOCK else 0
+        anchor = int(self.columns.anchors[self.next % self.capacity >> BLOCK_BITS]) if self.next % IN_BLOCK else 0
         numbers, anchors = number_texts(positions, self.next, anchor)
         length_numbers = self.table.numbers(texts.columns)
         self._make_room(int(numbers[-1]) + 1)
-        place = self.next, self._turn
-        write_texts(self.columns, numbers, anchors, *place, positions, texts.columns, length_numbers)
+        write_texts(self.columns, numbers, anchors, self.next, positions, texts.columns, length_numbers)
         self.next = int(numbers[-1]) + 1
         self.n_texts += len(numbers)
         return numbers
@@ -140,7 +125,7 @@ class TextRing:
         if position <= self._edge:
             return
         self._edge = position
-        self.first, n_gone = first_from(self.columns, self.first, self.next, self._turn, position)
+        self.first, n_gone = first_from(self.columns, self.first, self.next, position)
         self.n_texts -= n_gone
 
     def near_anywhere(self, first: int, last: int, later: LaterTexts, workers: int) -> NearPairs:
@@ -158,18 +143,18 @@ class TextRing:
         found = np.sort(np.concatenate([nothing, *near]))  # each part is sorted by later text
         return select_in_ring(found, np.ones(len(found), np.int32), ring, later)
 
-    def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> Scanned:
+    def scan_from(self, position: int, n_texts: int, later: LaterTexts) -> tuple[CandidatePairs, int | None]:
         """Compare ``later`` with about ``n_texts`` texts from ``position`` on; see `LiveIndex.scan_from`."""
         first = int(self.numbers_of(np.array([position]))[0])
         last = min(first + n_texts, self.next)
         found = self.near_anywhere(first, last, later, workers=1)
         pairs = CandidatePairs(found.earlier, later.positions[found.later], found.distances)
-        number, _ = first_from(self.columns, last, self.next, self._turn, 0)
-        return Scanned(pairs, self._position(number) if number < self.next else None)
+        number, _ = first_from(self.columns, last, self.next, 0)
+        return pairs, self._position(number) if number < self.next else None
 
     def numbers_of(self, positions: Int64s) -> Int64s:
         """Return int64[n]: for each position, the number in the ring of its text, else of the first text after it."""
-        return numbers_from(self.columns, self.first, self.next, self._turn, positions)
+        return numbers_from(self.columns, self.first, self.next, positions)
 
     def numbers_at(self, positions: Int64s) -> Int64s:
         """Return int64[n]: for each position, the number in the ring of its text; -1 if the ring has no such text."""
@@ -179,11 +164,8 @@ class TextRing:
         return np.where(is_there, numbers, -1)
 
     def _position(self, number: int) -> int:
-        slot = self._slot(number)
+        slot = number % self.capacity
         return int(self.columns.anchors[slot >> BLOCK_BITS]) + int(self.columns.offsets[slot])
-
-    def _slot(self, number: int) -> int:
-        return (number - self._base) % self.capacity
 
     def _make_room(self, last: int) -> None:
         """Enlarge the ring buffer if texts with numbers up to ``last - 1`` do not fit."""
@@ -199,17 +181,15 @@ class TextRing:
             self.columns = self.columns._replace(length_numbers=self.columns.length_numbers.astype(np.uint32))
 
     def _copy(self, capacity: int) -> None:
-        """Copy the texts to a larger ring buffer, column by column, with the oldest block at the beginning."""
-        start = self.first - self.first % IN_BLOCK
-        first, n, before = self._slot(start), self.next - start, self.capacity
-        copied: dict[str, Any] = {}
+        """Copy the texts to a larger ring buffer, column by column."""
+        before, copied = self.capacity, dict[str, Any]()
         for name in RingColumns._fields:
             column = getattr(self.columns, name)
-            copied[name] = unroll(column, first, n, before, capacity)
+            a_row = before // max(len(column), 1)  # anchors have one row per block of slots
+            copied[name] = larger_ring(column, self.first // a_row, -(-self.next // a_row), capacity // a_row)
             self.columns = self.columns._replace(**{name: column[:0].copy()})  # so that only one column is there twice
             del column
         self.columns = RingColumns(**copied)
-        self._base = start
 
 
 def find_partners(lengths: Int32s, limits: Records) -> tuple[Int32s, Int32s]:
@@ -226,20 +206,18 @@ def find_partners(lengths: Int32s, limits: Records) -> tuple[Int32s, Int32s]:
     return from_length[shortest], shortest
 
 
-def unroll(column: np.ndarray, first: int, n: int, capacity: int, larger: int) -> np.ndarray:
-    """Copy ``n`` texts of a ring's column, from slot ``first`` on, to the beginning of a new column.
+def larger_ring(column: np.ndarray, first: int, end: int, n_rows: int) -> np.ndarray:
+    """Copy the items numbered ``first`` to ``end - 1`` of a ring buffer to a larger one with ``n_rows`` rows.
 
-    The ring has ``capacity`` slots, and the new column ``larger`` slots.
+    The row of an item is its number modulo the number of rows. A ring buffer without rows stays as it is.
     """
-    if not len(column):
-        return column
-    a_row = capacity // len(column)  # anchors have one row per block of slots
-    first, n, capacity, larger = first // a_row, -(-n // a_row), capacity // a_row, larger // a_row
-    longer = np.zeros((larger, *column.shape[1:]), column.dtype)
-    n_before_end = min(n, capacity - first)
-    longer[:n_before_end] = column[first : first + n_before_end]
-    longer[n_before_end:n] = column[: n - n_before_end]
-    return longer
+    larger = np.zeros((n_rows if len(column) else 0, *column.shape[1:]), column.dtype)
+    while len(column) and first < end:
+        row, new_row = first % len(column), first % n_rows
+        n = min(end - first, len(column) - row, n_rows - new_row)
+        larger[new_row : new_row + n] = column[row : row + n]
+        first += n
+    return larger
 
 
 def round_up(n_texts: int) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 
 STEP = 2**20
 """Number of bytes committed between two checkpoints, few enough that a batch hardly waits for the disk."""
@@ -59,7 +60,7 @@ class Checkpoints:
         if self._moving is None:
             if self._n_bytes >= STEP:
                 self._begin()
-        elif self._moving.done() or self._is_behind(connection):
+        elif self._moving.done() or self._n_bytes > MOST_BEHIND * PAGE * large_log(connection):
             self._go_on(connection, self._moving.result())
 
     def empty(self, connection: sqlite3.Connection) -> None:
@@ -77,12 +78,9 @@ class Checkpoints:
 
     def _try_to_empty(self, connection: sqlite3.Connection, patience: float) -> None:
         try:
-            set_timeout(connection, patience)
-            self.is_to_empty = bool(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
-        except sqlite3.Error as error:
-            self._note(error)
-        else:
-            self._has_failed = False
+            with self._noting_failure():
+                set_timeout(connection, patience)
+                self.is_to_empty = bool(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
         finally:
             set_timeout(connection, self._timeout)
 
@@ -92,10 +90,6 @@ class Checkpoints:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-    def _is_behind(self, connection: sqlite3.Connection) -> bool:
-        """Return whether too many bytes were committed since the thread began its checkpoint; see `MOST_BEHIND`."""
-        return self._n_bytes > MOST_BEHIND * PAGE * large_log(connection)
 
     def _begin(self) -> None:
         self._n_bytes = 0
@@ -110,38 +104,37 @@ class Checkpoints:
         self._moving = None
         if self._is_last_round:
             self._is_last_round = False
-            self._checkpoint(connection)
+            with self._noting_failure():
+                move_log(connection)
         elif n_pages >= large_log(connection):
             self._is_last_round = True
             self._begin()
 
     def _move(self) -> int:
-        """Move the log into the file; called in the thread for checkpoints. Return as `_checkpoint` does."""
-        try:
+        """Move the log into the file, in the thread for checkpoints; return its number of pages, 0 if moving failed."""
+        with self._noting_failure():
             self._connection = self._connection or self._connect()
-        except sqlite3.Error as error:
-            self._note(error)
-            return 0
-        return self._checkpoint(self._connection)
+            return move_log(self._connection)
+        return 0
 
-    def _checkpoint(self, connection: sqlite3.Connection) -> int:
-        """Move as much of the log as possible without waiting.
+    @contextmanager
+    def _noting_failure(self) -> Iterator[None]:
+        """Log an error of SQLite, such as a full disk, unless one was logged since the last successful checkpoint.
 
-        Return the number of pages in the log, moved or not; 0 if moving failed.
+        The posts then stay in the log, which is just as safe.
         """
         try:
-            _, n_pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-        except sqlite3.Error as error:  # such as a full disk: the posts stay in the log, where they are as safe
-            self._note(error)
-            return 0
-        self._has_failed = False
-        return int(n_pages)
+            yield
+            self._has_failed = False
+        except sqlite3.Error as error:
+            if not self._has_failed:
+                logger.warning("SQLite checkpoint failed; the WAL grows until one succeeds: %s", error)
+            self._has_failed = True
 
-    def _note(self, error: sqlite3.Error) -> None:
-        """Log an error, unless one was logged since the last successful checkpoint."""
-        if not self._has_failed:
-            logger.warning("SQLite checkpoint failed; the WAL grows until one succeeds: %s", error)
-        self._has_failed = True
+
+def move_log(connection: sqlite3.Connection) -> int:
+    """Move as much of the log as possible without waiting; return the number of pages in the log, moved or not."""
+    return int(connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1])
 
 
 def set_timeout(connection: sqlite3.Connection, seconds: float) -> None:

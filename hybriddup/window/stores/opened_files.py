@@ -6,29 +6,28 @@ the store compares device and inode before it answers.
 
 from __future__ import annotations
 
+import os
 from itertools import islice
 from pathlib import Path
 
 from hybriddup.errors import StoreError
 
-Identity = tuple[int, int]
-"""The numbers of the device and the inode of a file."""
-
 
 class OpenedFiles:
-    """The files of a store, with the device and inode of each when it was opened."""
+    """The files of a store, as they were when it was opened."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         """Path of the first file, which messages give as the path of the store."""
-        self._identities: dict[Path, Identity] = {}
+        self._opened: dict[Path, os.stat_result] = {}
+        """The state of each file when it was opened, with its device and inode."""
         self._error = ""
         """The first error found; it stays, because posts may have been written to a file that is gone."""
         self.add(path)
 
     def add(self, path: Path) -> None:
-        """Record the identity of a file; OSError if it does not exist."""
-        self._identities[path] = identity_of(path)
+        """Record the device and inode of a file; OSError if it does not exist."""
+        self._opened[path] = path.stat()
 
     def check(self, n: int | None = None) -> None:
         """Raise StoreError if one of the first ``n`` files was removed or replaced, or if an earlier check failed."""
@@ -38,9 +37,9 @@ class OpenedFiles:
 
     def _what_is_wrong(self, n: int | None) -> str:
         """Return an error message if one of the first ``n`` files was removed or replaced; otherwise empty text."""
-        for path, opened in islice(self._identities.items(), n):
+        for path, opened in islice(self._opened.items(), n):
             try:
-                if identity_of(path) == opened:
+                if os.path.samestat(path.stat(), opened):
                     continue
                 what = "was replaced by another file"
             except (FileNotFoundError, NotADirectoryError):
@@ -59,9 +58,3 @@ class OpenedFiles:
 def unreachable(path: Path, error: OSError) -> StoreError:
     """Return the error for a file that this process may not access."""
     return StoreError(f"{path} cannot be reached: {error.strerror or error}; check the path and its permissions")
-
-
-def identity_of(path: Path) -> Identity:
-    """Return the device and the inode of a file; OSError if it does not exist."""
-    found = path.stat()
-    return found.st_dev, found.st_ino

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Literal
 
 from hybriddup.errors import StoreError
 from hybriddup.window.stores import sqlite_queries as queries
@@ -78,10 +79,13 @@ def explained(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run the block in a transaction: commit its changes durably at the end, or roll them back if it raises."""
+def transaction(connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFERRED"] = "IMMEDIATE") -> Iterator[None]:
+    """Run the block in a transaction: commit its changes durably at the end, or roll them back if it raises.
+
+    In a DEFERRED transaction that only reads, all queries see the same snapshot of the database.
+    """
     try:
-        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(f"BEGIN {kind}")
         yield
         connection.execute("COMMIT")
     except BaseException:
@@ -89,17 +93,6 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
             if connection.in_transaction:  # on some errors, SQLite has rolled back already
                 connection.execute("ROLLBACK")
         raise
-
-
-@contextmanager
-def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run the block in a read transaction, so that all its queries see the same snapshot of the database."""
-    connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        with suppress(sqlite3.Error):
-            connection.execute("COMMIT")
 
 
 def log_of(path: Path) -> Path:

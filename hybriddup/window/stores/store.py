@@ -23,7 +23,7 @@ from hybriddup.window.stores import COUNTS, DELETED, FEWEST_CLEARED, WATERMARK, 
 from hybriddup.window.stores import sqlite_queries as queries
 from hybriddup.window.stores.ids import StoredIds
 from hybriddup.window.stores.rows import RowError
-from hybriddup.window.stores.sqlite_file import connect_to_memory, damaged, explained, snapshot, transaction
+from hybriddup.window.stores.sqlite_file import connect_to_memory, damaged, explained, transaction
 
 IN_MEMORY = Path("the window in memory")
 """Name of the store in messages."""
@@ -273,7 +273,7 @@ class WindowStore:
         connection = self._usable()
         with explained(self._path):
             if not self._agrees and not connection.in_transaction:
-                with snapshot(connection):
+                with transaction(connection, "DEFERRED"):
                     self._read_changes(connection)
                     if self.is_read_only:
                         yield connection

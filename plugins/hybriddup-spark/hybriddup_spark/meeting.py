@@ -284,7 +284,7 @@ def pairs_in(entries: Entries, most: int) -> pa.Table:
     rows = np.flatnonzero(entries.is_new & entries.is_probe)
     if not len(rows):
         return _none()
-    near = group_batch(batch).pairs(rows, BlockReport(), 1)
+    near = group_batch(batch).compare(rows, BlockReport(), 1)
     near = near.take(entries.positions[near.earlier] != entries.positions[near.later])
     is_sure = np.ones(len(near.later), np.bool_) if not most else n_between(entries, places, near) < most
     earlier, later = entries.positions[near.earlier], entries.positions[near.later]

@@ -1,7 +1,5 @@
 """Entries of buckets that are near the texts that look into them."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The hash table of ids against a plain dictionary."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

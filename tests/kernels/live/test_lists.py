@@ -1,7 +1,5 @@
 """Posting lists against lists of Python: every block and page is in one place, whatever is added and forgotten."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,37 +7,25 @@ from hypothesis import strategies as st
 
 from hybriddup.kernels.live import lists, table
 from hybriddup.kernels.live.changes import add_texts
-from hybriddup.kernels.live.lists import (
-    ANY_LENGTH,
-    BLOCK_BITS,
-    FREE_BLOCKS,
-    FREE_PAGE,
-    FRESH_BLOCK,
-    FRESH_PAGE,
-    N_BOOK,
-    Age,
-    Postings,
-)
+from hybriddup.kernels.live.lists import ANY_LENGTH, FREE_BLOCKS, FREE_PAGE, FRESH_BLOCK, FRESH_PAGE, Age, Postings
 from hybriddup.kernels.live.table import IS_LIST, PAGE_BITS, sweep_shards
 from hybriddup.kernels.search.key_groups import NO_KEY
 from hybriddup.kernels.short_runs import sort_run
 from tests.inner_kernels import from_python
 
-class_for, is_dead, number_at, read_header, word_of = map(
-    from_python, (lists.class_for, lists.is_dead, lists.number_at, lists.read_header, lists.word_of)
-)
-find_slot, mixed_half, tag_of, value_of = map(
-    from_python, (table.find_slot, table.mixed_half, table.tag_of, table.value_of)
-)
+class_for, is_dead, read_header = map(from_python, (lists.class_for, lists.is_dead, lists.read_header))
+number_at, word_of = map(from_python, (lists.number_at, lists.word_of))
+find_slot, mixed_half = map(from_python, (table.find_slot, table.mixed_half))
+tag_of, value_of = map(from_python, (table.tag_of, table.value_of))
 CLASSES = (4, 8, 12, 20)
-BITS = int(BLOCK_BITS)
+BITS = int(lists.BLOCK_BITS)
 
 
 def empty_postings(
     n_shards: int = 2, n_pages: int = 300, n_words: int = 60_000, most: int = 18, wide: bool = False
 ) -> Postings:
     """Nothing but room; of a key, the newest ``most`` texts are read."""
-    book = np.zeros(N_BOOK, np.int64)
+    book = np.zeros(lists.N_BOOK, np.int64)
     book[FRESH_PAGE] = book[FRESH_BLOCK] = 1
     ring_size = most + 1
     words = [each for each in CLASSES if each < ring_size] + [-(-(ring_size + 1) // 4) * 4]
@@ -62,14 +48,18 @@ def numbers_of(postings: Postings, key: int) -> list[int]:
     value = value_of(postings, np.uint64(key))
     if not value & IS_LIST:
         return [int(value)] if value else []
-    start = np.uint64(value ^ IS_LIST) << BLOCK_BITS
-    _, n, oldest = read_header(postings.words, start, postings.ring_size)
-    places = [np.uint64(oldest) + np.uint64(i) for i in range(int(n))]
+    start, places = list_at(postings, value)
     return [int(number_at(postings.words, start, place, postings.ring_size)) for place in places]
 
 
+def list_at(postings: Postings, value: int) -> tuple[np.uint64, list[np.uint64]]:
+    """Where a list starts, and the places in it, the oldest first."""
+    start = np.uint64(value ^ IS_LIST) << lists.BLOCK_BITS
+    _, n, oldest = read_header(postings.words, start, postings.ring_size)
+    return start, [np.uint64(oldest) + np.uint64(i) for i in range(int(n))]
+
+
 def lengths_of(numbers: np.ndarray) -> np.ndarray:
-    """The lengths of the texts with these numbers."""
     return np.asarray(numbers % 30, np.int32)
 
 
@@ -77,9 +67,8 @@ def check_classes(postings: Postings, key: int) -> None:
     """In a list, each number has the class of its length; the first may have none."""
     value = value_of(postings, np.uint64(key))
     if value & IS_LIST:
-        start = np.uint64(value ^ IS_LIST) << BLOCK_BITS
-        _, n, oldest = read_header(postings.words, start, postings.ring_size)
-        words = [word_of(start, np.uint64(oldest) + np.uint64(i), postings.ring_size) for i in range(int(n))]
+        start, places = list_at(postings, value)
+        words = [word_of(start, place, postings.ring_size) for place in places]
         got = postings.length_classes[words].tolist()
         expected = lengths_of(postings.words[words]).tolist()
         assert got[1:] == expected[1:]
@@ -106,7 +95,6 @@ def check_blocks(postings: Postings) -> None:
 
 
 def slots_in_use(postings: Postings) -> list[int]:
-    """The slots of all keys."""
     slots = list[int]()
     for shard, n_pages in enumerate(postings.n_pages.tolist()):
         for page in postings.pages[:n_pages, shard].tolist():

@@ -1,7 +1,5 @@
 """Segments against lists of Python: which there are, what is in their buckets, and the tags of entries."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,12 +48,8 @@ def test_segments_follow_one_another_and_share_no_room(first: int, span: int) ->
 
 @given(st.integers(0, 2**32), st.integers(0, 500), st.lists(st.integers(1, 40), max_size=12))
 def test_the_buckets_of_segments_hold_the_live_texts(seed: int, first: int, sizes: list[int]) -> None:
-    rng, segments, number, empty = (
-        np.random.default_rng(seed),
-        empty_segments(),
-        first,
-        TextRing(128, 64, sketched=False),
-    )
+    rng, segments, number = np.random.default_rng(seed), empty_segments(), first
+    empty = TextRing(128, 64, sketched=False)
     capacity, ring = empty.capacity, empty.columns.bits
     for size in sizes:
         before, number = number, number + size

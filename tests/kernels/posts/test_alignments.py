@@ -1,7 +1,5 @@
 """Alignments of keys against those of RapidFuzz, which reads the same states backwards in the same order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import example, given

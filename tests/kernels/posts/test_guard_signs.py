@@ -1,7 +1,5 @@
 """Which pairs a guard must read: those in which one text has a sign that the other lacks."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -27,37 +25,31 @@ def signs(a: str, b: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "sign"),
+    ("a", "b", "sign", "is_read"),
     [
-        ("lift 3 is here", "lift 8 is here", NUMBER),
-        ("lift three is here", "lift eight is here", NUMBER),
-        ("三楼开门", "八楼开门", NUMBER),
-        ("part i of it", "part ii of it", NUMBER),
-        ("we can swim", "we can't swim", NEGATION),
-        ("it is safe here", "it is unsafe here", NEGATION),
-        ("明天开门", "明天不开门", NEGATION),
-        ("buy it now", "sell it now", OPPOSITE),
-        ("最好的茶", "最差的茶", OPPOSITE),
-        ("from bath to york", "from york to bath", NAME),
+        ("lift 3 is here", "lift 8 is here", NUMBER, True),
+        ("lift three is here", "lift eight is here", NUMBER, True),
+        ("三楼开门", "八楼开门", NUMBER, True),
+        ("part i of it", "part ii of it", NUMBER, True),
+        ("we can swim", "we can't swim", NEGATION, True),
+        ("it is safe here", "it is unsafe here", NEGATION, True),
+        ("明天开门", "明天不开门", NEGATION, True),
+        ("buy it now", "sell it now", OPPOSITE, True),
+        ("最好的茶", "最差的茶", OPPOSITE, True),
+        ("from bath to york", "from york to bath", NAME, True),
+        # each must have a number that the other lacks
+        ("lift 3 is here", "lift 3 is here", NUMBER, False),
+        ("lift 3 is here #go", "lift 3 is here", NUMBER, False),
+        ("", "lift 3 is here", NUMBER, False),
+        ("we count 12 and 30", "30 and 12 we count", NUMBER, False),
+        # a Han character in the place of another one denies nothing by a syllable, and nor do three letters
+        ("今天天气很好啊我们去公园", "今天天气很坏啊我们去公园", NEGATION, False),
+        ("we meet at the old mill", "we meet at the new mill", NEGATION, False),
     ],
 )
-def test_a_pair_with_a_sign_on_one_side_is_read(a: str, b: str, sign: int) -> None:
+def test_a_pair_with_a_sign_on_one_side_is_read(a: str, b: str, sign: int, is_read: bool) -> None:
     """By the guard that the sign concerns."""
-    assert signs(a, b) & sign
-
-
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        ("lift 3 is here", "lift 3 is here"),
-        ("lift 3 is here #go", "lift 3 is here"),
-        ("", "lift 3 is here"),
-        ("we count 12 and 30", "30 and 12 we count"),
-    ],
-)
-def test_a_pair_with_the_same_numbers_or_more_is_not_read_for_them(a: str, b: str) -> None:
-    """Each must have one that the other lacks."""
-    assert not signs(a, b) & NUMBER
+    assert bool(signs(a, b) & sign) is is_read
 
 
 @given(st.lists(st.sampled_from(["a", "bb", "7", "12", "不"]), max_size=5), st.integers(0, 5), st.integers(10, 99))
@@ -75,18 +67,6 @@ def test_any_two_texts_are_looked_at(a: str, b: str) -> None:
         assert found == 0
     if not re.search(r"\w", a + b):
         assert not found & NUMBER
-
-
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        ("今天天气很好啊我们去公园", "今天天气很坏啊我们去公园"),
-        ("we meet at the old mill", "we meet at the new mill"),
-    ],
-)
-def test_a_word_without_room_for_a_prefix_is_not_read_for_one(a: str, b: str) -> None:
-    """A Han character in the place of another one denies nothing by a syllable, and nor do three letters."""
-    assert not signs(a, b) & NEGATION
 
 
 BEGINNINGS = (

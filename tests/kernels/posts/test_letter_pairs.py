@@ -1,7 +1,5 @@
 """Pairs of adjacent letters: counted as a plain loop would count them, and the same from either side."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Keys made of chosen bits of a fingerprint."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

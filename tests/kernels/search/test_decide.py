@@ -1,27 +1,12 @@
 """The decision kernel against the greedy rule in plain Python; crowded keys are in `tests.steps.deciding`."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.search.decide import (
-    EXACT,
-    IN_INDEX,
-    KEPT,
-    MATCHES,
-    NEAR,
-    NONE,
-    OPEN,
-    REFUSED,
-    UNDECIDED,
-    Contest,
-    Course,
-    decide_in_order,
-    may_be_verified,
-)
+from hybriddup.kernels.search import decide
+from hybriddup.kernels.search.decide import Contest, Course
 from tests import reference
 
 N_TEXTS, N_DISTANCES = 12, 8
@@ -34,12 +19,12 @@ def make_contest(pairs: list[Pair], n: int, previous_copy: list[int] | None = No
     rows = np.array(sorted(pairs, key=lambda pair: (pair[1], pair[0])), np.int64).reshape(len(pairs), 2)
     return Contest(
         np.searchsorted(rows[:, 1], np.arange(n + 1)),
-        np.maximum(rows[:, 0], IN_INDEX),
+        np.maximum(rows[:, 0], decide.IN_INDEX),
         np.zeros(len(pairs), np.int32),
         np.ones(len(pairs), np.bool_),
-        np.full(len(pairs), OPEN),
+        np.full(len(pairs), decide.OPEN),
         np.zeros(len(pairs), np.int64),
-        np.full(len(pairs), NONE),
+        np.full(len(pairs), decide.NONE),
         np.array([-1] * n if previous_copy is None else previous_copy),
         np.zeros(n),
         np.full(n, -np.inf),
@@ -55,8 +40,8 @@ def make_course(contest: Contest) -> Course:
     n = len(contest.offsets) - 1
     none_kept = np.zeros((n, 0), np.int64), np.zeros(0, np.int64), np.zeros(0, np.int16), np.zeros(1, np.int64)
     return Course(
-        np.full(n, UNDECIDED),
-        np.full(n, NONE),
+        np.full(n, decide.UNDECIDED),
+        np.full(n, decide.NONE),
         contest.offsets[:-1].copy(),
         np.zeros(n, np.bool_),
         *np.zeros((2, N_DISTANCES), np.int64),
@@ -71,11 +56,11 @@ def settle(
     later = np.repeat(np.arange(len(course.status)), np.diff(contest.offsets))
     wanted, asked = np.empty(len(later), np.int64), list[Pair]()
     depths = np.zeros((0, 0), np.int64)
-    while n := decide_in_order(contest, course, depths, n_per_round, 0, is_last, wanted):
+    while n := decide.decide_in_order(contest, course, depths, n_per_round, 0, is_last, wanted):
         for pair in wanted[:n].tolist():
-            assert contest.verdicts[pair] == OPEN
+            assert contest.verdicts[pair] == decide.OPEN
             asked.append((int(contest.earlier[pair]), int(later[pair])))
-            contest.verdicts[pair] = MATCHES if asked[-1] in matches else REFUSED
+            contest.verdicts[pair] = decide.MATCHES if asked[-1] in matches else decide.REFUSED
     return asked
 
 
@@ -85,12 +70,10 @@ def test_decisions_equal_the_greedy_rule(pairs: set[Pair], refused: set[Pair], n
     course = make_course(contest)
     asked = settle(contest, course, matches, n_per_round=n_per_round)
     expected = reference.greedy_decide(range(N_TEXTS), dict.fromkeys(matches))
-    assert np.flatnonzero(course.status == KEPT).tolist() == expected.kept
-    near = np.flatnonzero(course.status == NEAR)
-    keepers = contest.earlier[course.deciding[near]].tolist()
-    assert dict(zip(near.tolist(), keepers, strict=True)) == {
-        text: found[0] for text, found in expected.keepers.items()
-    }
+    assert np.flatnonzero(course.status == decide.KEPT).tolist() == expected.kept
+    near = np.flatnonzero(course.status == decide.NEAR)
+    keepers = zip(near.tolist(), contest.earlier[course.deciding[near]].tolist(), strict=True)
+    assert dict(keepers) == {text: found[0] for text, found in expected.keepers.items()}
     assert len(set(asked)) == len(asked)
 
 
@@ -98,24 +81,24 @@ def test_before_the_last_pairs_only_matches_decide() -> None:
     contest = make_contest([(-1, 0), (-1, 1)], 2)
     course = make_course(contest)
     settle(contest, course, {(-1, 1)}, is_last=False)
-    assert course.status.tolist() == [UNDECIDED, NEAR]
+    assert course.status.tolist() == [decide.UNDECIDED, decide.NEAR]
 
 
 def test_texts_equal_to_a_kept_one_go_for_it() -> None:
     contest = make_contest([(-1, 3), (-1, 4)], 5, previous_copy=[-1, 0, 1, -1, 3])
     course = make_course(contest)
     settle(contest, course, {(-1, 3), (-1, 4)})
-    assert course.status.tolist() == [KEPT, EXACT, EXACT, NEAR, NEAR]
+    assert course.status.tolist() == [decide.KEPT, decide.EXACT, decide.EXACT, decide.NEAR, decide.NEAR]
     assert course.deciding[1:3].tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(("oldest", "status"), [(4.0, EXACT), (5.0, KEPT)])
+@pytest.mark.parametrize(("oldest", "status"), [(4.0, decide.EXACT), (5.0, decide.KEPT)])
 def test_copies_of_a_text_that_is_too_old_stay(oldest: float, status: np.int8) -> None:
     contest = make_contest([], 2, previous_copy=[-1, 0])
     contest = contest._replace(times=np.array([5.0, 6.0]), oldest=np.array([-np.inf, oldest]))
     course = make_course(contest)
     settle(contest, course, set())
-    assert course.status.tolist() == [KEPT, status]
+    assert course.status.tolist() == [decide.KEPT, status]
 
 
 def test_a_candidate_is_passed_over_behind_enough_others_that_are_as_near() -> None:
@@ -124,8 +107,8 @@ def test_a_candidate_is_passed_over_behind_enough_others_that_are_as_near() -> N
     contest = contest._replace(most_pairs=np.array([2]))
     course = make_course(contest)
     settle(contest, course, set())
-    assert contest.verdicts.tolist() == [REFUSED] * 4 + [OPEN]
-    assert course.status.tolist() == [KEPT]
+    assert contest.verdicts.tolist() == [decide.REFUSED] * 4 + [decide.OPEN]
+    assert course.status.tolist() == [decide.KEPT]
     assert course.is_cut.tolist() == [True]
 
 
@@ -137,21 +120,15 @@ def test_only_pairs_that_are_passed_over_in_any_case_are_left_out(
 ) -> None:
     """Whichever of the unsure ones turn out to be candidates; that some were left out can still be seen."""
 
-    def passed_over(candidates: list[int]) -> list[int]:
-        return [
-            pair
-            for pair in candidates
-            if sum(other < pair and distances[other] <= distances[pair] for other in candidates) >= most
-        ]
+    def passed_over(candidates: list[int]) -> set[int]:
+        n_as_near = {i: sum(j < i and distances[j] <= distances[i] for j in candidates) for i in candidates}
+        return {pair for pair, n in n_as_near.items() if n >= most}
 
     distances, is_sure = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     candidates = [place for place, (_, sure, other) in enumerate(pairs) if sure or other]
-    stays = may_be_verified(
-        np.zeros(len(pairs), np.int64), np.array(distances, np.int32), np.array(is_sure, np.bool_), np.array([most])
-    )
+    columns = np.zeros(len(pairs), np.int64), np.array(distances, np.int32), np.array(is_sure, np.bool_)
+    stays = decide.may_be_verified(*columns, np.array([most]))
     left = [pair for pair in candidates if stays[pair]]
-    assert {pair for pair in range(len(pairs)) if not stays[pair]} <= set(passed_over(sorted({*range(len(pairs))})))
-    assert [pair for pair in candidates if pair not in passed_over(candidates)] == [
-        pair for pair in left if pair not in passed_over(left)
-    ]
+    assert {pair for pair in range(len(pairs)) if not stays[pair]} <= passed_over(list(range(len(pairs))))
+    assert {*candidates} - passed_over(candidates) == {*left} - passed_over(left)
     assert bool(passed_over(candidates)) == bool(passed_over(left))

@@ -1,20 +1,12 @@
 """Texts in groups, looked up in rings of the newest and within a batch, against lists."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import njit
 
-from hybriddup.data.records import Int32s, Int64s, NearPairs, PairLimits, UInt32s, UInts
-from hybriddup.kernels.search.batch_groups import (
-    count_before,
-    count_keys,
-    number_batch,
-    number_shared,
-)
+from hybriddup.data.records import Int32s, Int64s, NearPairs, UInt32s, UInts
+from hybriddup.kernels.search.batch_groups import count_before, count_keys, number_batch, number_shared
 from hybriddup.kernels.search.group_search import Queries, search_rings
 from hybriddup.kernels.search.key_groups import NO_GROUP
 from hybriddup.kernels.search.pair_limits import LookUpCounts, TextColumns, text_columns
@@ -29,7 +21,7 @@ from hybriddup.kernels.search.rings import (
     word_of,
 )
 from tests import reference
-from tests.builders import clustered_numbers, numbers_of, words_of
+from tests.builders import clustered_numbers, make_limits, numbers_of, words_of
 from tests.inner_kernels import from_python
 
 NONE = int(NO_GROUP)
@@ -44,14 +36,9 @@ Pair = tuple[int, int, int, int]
 
 def make_texts(rng: np.random.Generator, words: int) -> TextColumns:
     """Texts of three lengths around two patterns; the limits are by length."""
-    kinds = rng.integers(1, 4, N_TEXTS).astype(np.int32)
-    limits = PairLimits(
-        np.array([0, 48, 92, 150], np.int32)[kinds],
-        np.array([-1, 3, 5, 7], np.int32)[kinds],
-        np.array([0, 100, 150, 150], np.int32)[kinds],
-        np.zeros(N_TEXTS, np.float32),
-        np.zeros(N_TEXTS, np.float32),
-    )
+    kinds = rng.integers(0, 3, N_TEXTS)
+    lengths, distances, reaches = np.array([(48, 3, 100), (92, 5, 150), (150, 7, 150)])[kinds].T
+    limits = make_limits(N_TEXTS, lengths=lengths, max_hamming_distances=distances, max_partner_lengths=reaches)
     return text_columns(words_of(clustered_numbers(rng, N_TEXTS, 64 * words, 4, n_patterns=2), words), limits)
 
 
@@ -70,7 +57,6 @@ def empty_rings(room: int, most_narrow: int = MOST_NARROW, n_texts: int = N_TEXT
 
 
 def starts_of(groups: UInt32s, starts: UInt32s) -> UInt32s:
-    """The starts of the rings of some groups."""
     return np.append(starts, NO_GROUP)[np.minimum(groups, N_GROUPS)]
 
 
@@ -116,10 +102,8 @@ def test_the_newest_of_each_group_are_found_with_their_depths(
 ) -> None:
     rng = np.random.default_rng(seed)
     texts, own, probed, is_kept = make_texts(rng, words), make_groups(rng), make_groups(rng), rng.random(N_TEXTS) < 0.8
-    (rings, starts), members = (
-        empty_rings(room, most_narrow, n_texts),
-        {group: list[int]() for group in range(N_GROUPS)},
-    )
+    rings, starts = empty_rings(room, most_narrow, n_texts)
+    members = {group: list[int]() for group in range(N_GROUPS)}
     own_starts, probed_starts = starts_of(own, starts), starts_of(probed, starts)
     for row in range(N_TEXTS):
         newest = {group: texts_[-room:] for group, texts_ in members.items()}
@@ -150,9 +134,7 @@ def test_the_newest_of_each_group_are_found_with_their_depths(
 @pytest.mark.parametrize("most_narrow", [0, 2000])
 @pytest.mark.parametrize("n", [1023, 1024, 1025, 1100])
 def test_one_text_may_have_any_number_of_hits(n: int, most_narrow: int) -> None:
-    limits = PairLimits(
-        *(np.full(n + 1, number, np.int32) for number in (48, 0, 100)), *np.zeros((2, n + 1), np.float32)
-    )
+    limits = make_limits(n + 1, lengths=48, max_hamming_distances=0, max_partner_lengths=100)
     texts, rows = text_columns(np.zeros((n + 1, 2), np.uint64), limits), np.arange(n)
     rings, starts = make_rings(np.array([n], np.uint32), n + 1, most_narrow=most_narrow)
     own = np.tile(starts, (n, 1))
@@ -162,12 +144,6 @@ def test_one_text_may_have_any_number_of_hits(n: int, most_narrow: int) -> None:
     assert found.depths.tolist() == (n - rows).tolist()
 
 
-@njit
-def kept_row(rings: Rings, texts: TextColumns, row: int) -> np.uint64:
-    """The row that the word of a text stands for."""
-    return row_of(rings, word_of(rings, texts, row))
-
-
 @pytest.mark.parametrize(
     ("n_texts", "class_bits"), [(1, 8), (2**24, 8), (2**24 + 1, 7), (2**31, 1), (2**31 + 1, 0), (2**32, 0)]
 )
@@ -175,7 +151,8 @@ def test_words_of_rings_have_room_for_every_row(n_texts: int, class_bits: int) -
     rings, _ = make_rings(np.array([1], np.uint32), n_texts)
     one = make_texts(np.random.default_rng(0), 1)
     many = np.lib.stride_tricks.as_strided(one.facts, (n_texts,), (0,))
-    assert int(kept_row(rings, one._replace(facts=many), n_texts - 1)) == n_texts - 1
+    word = np.uint64(from_python(word_of)(rings, one._replace(facts=many), n_texts - 1))
+    assert int(from_python(row_of)(rings, word)) == n_texts - 1
     assert int(rings.class_bits) == class_bits
 
 

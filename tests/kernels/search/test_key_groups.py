@@ -1,7 +1,5 @@
 """Numbering equal keys, part by part, against a dict."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -9,19 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.kernels.search.key_groups import (
-    NO_GROUP,
-    NO_KEY,
-    DealtKeys,
-    deal_keys,
-    groups_of_texts,
-    list_groups,
-    number_keys,
-    part_of,
-    renumber_groups,
-    texts_in_marked,
-    write_groups,
-)
+from hybriddup.kernels.search import key_groups
+from hybriddup.kernels.search.key_groups import NO_GROUP, NO_KEY, DealtKeys
 from tests.inner_kernels import from_python
 
 NONE = int(NO_KEY)
@@ -35,7 +22,7 @@ tables_of_keys = st.integers(0, 5).flatmap(
 
 def deal(keys: np.ndarray, part_bits: int) -> DealtKeys:
     """What is written into room that is larger than it need be."""
-    dealt: DealtKeys = deal_keys(
+    dealt: DealtKeys = key_groups.deal_keys(
         keys, part_bits, np.zeros(keys.size + 3, np.uint64), np.zeros(keys.size + 3, np.uint32)
     )
     return dealt
@@ -50,7 +37,7 @@ def test_every_key_is_dealt_once_with_its_place(keys: np.ndarray, part_bits: int
     assert sorted(dealt.entries.tolist()) == [entry for entry, key in enumerate(flat) if key != NONE]
     assert [flat[entry] for entry in dealt.entries] == dealt.keys.tolist()
     for part in (part for part in range(2**part_bits) if parts[part].start < parts[part].stop):
-        assert {int(from_python(part_of)(key, part_bits)) for key in dealt.keys[parts[part]]} == {part}
+        assert {int(from_python(key_groups.part_of)(key, part_bits)) for key in dealt.keys[parts[part]]} == {part}
         assert dealt.entries[parts[part]].tolist() == sorted(dealt.entries[parts[part]].tolist())
 
 
@@ -59,7 +46,7 @@ def test_every_key_is_dealt_once_with_its_place(keys: np.ndarray, part_bits: int
 def test_equal_keys_get_one_number(narrow: bool, keys: list[int], fewest: int) -> None:
     if narrow:
         keys = [key % 2**32 for key in keys]
-    numbers, sizes = number_keys(np.array(keys, np.uint32 if narrow else np.uint64), fewest)
+    numbers, sizes = key_groups.number_keys(np.array(keys, np.uint32 if narrow else np.uint64), fewest)
     counts = Counter(keys)
     number_of = dict(zip(keys, numbers.tolist(), strict=True))
     assert [number_of[key] for key in keys] == numbers.tolist()
@@ -74,19 +61,19 @@ def test_equal_keys_get_one_number(narrow: bool, keys: list[int], fewest: int) -
 def test_groups_are_written_where_their_keys_stood(part_bits: int, slices: list[np.ndarray]) -> None:
     rooms = [np.zeros(keys.shape, np.uint32) for keys in slices]
     dealt = [
-        deal_keys(keys, part_bits, np.zeros(keys.size, np.uint64), room.ravel())
+        key_groups.deal_keys(keys, part_bits, np.zeros(keys.size, np.uint64), room.ravel())
         for keys, room in zip(slices, rooms, strict=True)
     ]
     first_groups = [0]
     for part in range(2**part_bits):
         keys_of = [one.keys[one.bounds[part] : one.bounds[part + 1]] for one in dealt]
-        numbers, sizes = number_keys(np.concatenate([np.zeros(0, np.uint64), *keys_of]), 1)
+        numbers, sizes = key_groups.number_keys(np.concatenate([np.zeros(0, np.uint64), *keys_of]), 1)
         for keys, of_slice in zip(keys_of, np.split(numbers, np.cumsum([*map(len, keys_of)])), strict=False):
             keys[:] = of_slice
         first_groups.append(first_groups[-1] + len(sizes))
     seen = dict[int, int]()
     for keys, numbered, groups in zip(slices, dealt, rooms, strict=True):
-        write_groups(numbered, np.array(first_groups), groups)
+        key_groups.write_groups(numbered, np.array(first_groups), groups)
         for key, group in zip(keys.ravel().tolist(), groups.ravel().tolist(), strict=True):
             assert group == (int(NO_GROUP) if key == NONE else seen.setdefault(key, group))
     assert sorted(seen.values()) == list(range(first_groups[-1]))
@@ -100,18 +87,18 @@ tables_of_groups = st.lists(
 @given(tables_of_groups, st.data())
 def test_listed_groups_are_found_again(groups: list[list[int]], data: st.DataObject) -> None:
     rows, width = data.draw(st.lists(st.integers(0, len(groups) - 1))), data.draw(st.integers(3, 5))
-    listed, ends = list_groups(np.array(groups, np.uint32))
+    listed, ends = key_groups.list_groups(np.array(groups, np.uint32))
     told = [[group for group in of_text if group != NO_GROUP] for of_text in groups]
     assert [part.tolist() for part in np.split(listed, ends[1:-1])] == told
-    found = groups_of_texts(listed, ends, np.array(rows, np.int64), width)
+    found = key_groups.groups_of_texts(listed, ends, np.array(rows, np.int64), width)
     assert found.tolist() == [told[row] + [int(NO_GROUP)] * (width - len(told[row])) for row in rows]
 
 
 @given(tables_of_groups, st.lists(st.booleans(), min_size=4, max_size=4))
 def test_groups_get_other_numbers_and_texts_the_marks_of_theirs(groups: list[list[int]], marks: list[bool]) -> None:
-    listed, ends = list_groups(np.array(groups, np.uint32))
-    in_marked = texts_in_marked(listed, ends, np.array(marks))
-    has_marked = renumber_groups(listed, ends, np.arange(10, 14, dtype=np.uint32), np.array(marks))
+    listed, ends = key_groups.list_groups(np.array(groups, np.uint32))
+    in_marked = key_groups.texts_in_marked(listed, ends, np.array(marks))
+    has_marked = key_groups.renumber_groups(listed, ends, np.arange(10, 14, dtype=np.uint32), np.array(marks))
     told = [[group for group in of_text if group != NO_GROUP] for of_text in groups]
     assert listed.tolist() == [10 + group for of_text in told for group in of_text]
     assert has_marked.tolist() == in_marked.tolist() == [any(marks[group] for group in of_text) for of_text in told]

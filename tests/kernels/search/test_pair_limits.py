@@ -1,7 +1,5 @@
 """The shortest text that one may match, by looking at every text; and classes of lengths."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Sketches of the characters of texts, and what two of them tell, against Counter."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -21,7 +19,6 @@ any_letters = st.one_of(
 
 
 def sketches_of(texts: list[str]) -> np.ndarray:
-    """The sketches of texts."""
     sketches = np.zeros((len(texts), SKETCH_WORDS), np.uint64)
     sketch_characters(*encode_texts(texts), sketches)
     return sketches
@@ -34,7 +31,6 @@ def lacks(a: str, b: str) -> int:
 
 
 def n_bits(text: str) -> int:
-    """How many bits its sketch has."""
     return int(np.bitwise_count(sketches_of([text])).sum())
 
 

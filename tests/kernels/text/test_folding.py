@@ -1,7 +1,5 @@
 """Folding by table against a plain walk over each text."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 
@@ -66,7 +64,6 @@ def plain_fold(text: str, once: str) -> str:
 
 
 def as_strings(folded: UInt32s, bounds: list[int]) -> list[str]:
-    """The texts between the bounds."""
     points = folded.astype("<u4")
     parts = (points[start:end].tobytes() for start, end in pairwise(bounds))
     return [part.decode("utf-32-le", "surrogatepass") for part in parts]
@@ -75,7 +72,6 @@ def as_strings(folded: UInt32s, bounds: list[int]) -> list[str]:
 def kernel_fold(
     texts: list[str], once: str, literals: tuple[str, ...], fold_special: bool
 ) -> tuple[list[str], list[int]]:
-    """The folded texts by the kernel, and their states."""
     points, offsets = encode_texts(texts)
     folded = np.full(MAX_SEVERAL * len(points), 0x3F, np.uint32)
     found = np.zeros(len(literals), np.bool_)

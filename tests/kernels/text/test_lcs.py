@@ -1,7 +1,5 @@
 """The longest common subsequence by bits against the textbook table and rapidfuzz."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -43,11 +41,8 @@ def test_texts_across_word_borders_equal_rapidfuzz(length: int) -> None:
 
 @pytest.mark.parametrize("length", [64, 128, 192, 256, 320, 576])
 def test_carry_runs_through_whole_words(length: int) -> None:
-    assert kernel_lengths(["a" * length, "a" * (length - 1) + "b", "b" + "a" * length])[:3] == [
-        length,
-        length - 1,
-        length,
-    ]
+    texts = ["a" * length, "a" * (length - 1) + "b", "b" + "a" * length]
+    assert kernel_lengths(texts)[:3] == [length, length - 1, length]
 
 
 @pytest.mark.parametrize("n_between", [62, 63, 64, 126, 127, 130, 200, 254, 255, 256, 600])

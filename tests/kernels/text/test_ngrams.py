@@ -1,7 +1,5 @@
 """Character n-grams by script against a plain walk over the text."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import numpy as np
@@ -10,7 +8,7 @@ from hypothesis import strategies as st
 
 from hybriddup.data.records import Float32s, Int64s, Tokens, UInt32s, encode_texts
 from hybriddup.kernels.text.ngrams import script_ngrams
-from hybriddup.kernels.text.token_table import build_table, look_up_dense
+from hybriddup.kernels.text.token_table import build_table, look_up
 
 DENSE_RANGES = (
     (0x1100, 0x11FF),
@@ -43,7 +41,6 @@ def plain_ngrams(text: str, dense: tuple[int, int], other: tuple[int, int]) -> l
 
 
 def kernel_ngrams(texts: list[str], dense: tuple[int, int], other: tuple[int, int]) -> list[list[str]]:
-    """The n-grams of each text by the kernel."""
     code_points, offsets = encode_texts(texts)
     tokens = Tokens(code_points, *script_ngrams(code_points, offsets, np.array(dense), np.array(other)))
     return [tokens.strings(text) for text in range(len(texts))]
@@ -62,7 +59,7 @@ def weights_by_script(text: str, starts: list[int]) -> list[float]:
 def weigh(code_points: UInt32s, starts: Int64s) -> Float32s:
     """The weights of tokens that no table holds."""
     table, hashes = build_table(np.zeros(0, np.uint64), np.zeros(0, np.float32)), np.ones((len(starts), 1), np.uint64)
-    weights: Float32s = look_up_dense(*table, hashes, np.float32(2.0), code_points, starts, np.float32(7.0))
+    weights: Float32s = look_up(*table, hashes, np.float32(2.0), code_points, starts, np.float32(7.0))
     return weights
 
 

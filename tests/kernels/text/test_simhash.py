@@ -1,7 +1,5 @@
 """The simhash kernel against the five steps in plain Python."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,15 +13,15 @@ LARGEST_WEIGHT = 256_000
 
 
 def one_text(hashes: list[int], weights: list[int], words: int) -> int:
-    """The fingerprint of one text with these token hashes and weights."""
     offsets = np.array([0, len(hashes)], np.int64)
     return numbers_of(simhash(words_of(hashes, words), np.array(weights, np.int32), offsets))[0]
 
 
-def plain_sums(hashes: list[int], weights: list[int], n_bits: int) -> list[int]:
-    """The signed sums of one text, each hash being a token of its own."""
+def plain_text(hashes: list[int], weights: list[int], words: int) -> int:
+    """The same by adding up token by token with whole numbers, each hash being a token of its own."""
     tokens = [str(place) for place in range(len(hashes))]
-    return reference.signed_sums(tokens, weights, n_bits, lambda token: hashes[int(token)])
+    sums = reference.signed_sums(tokens, weights, 64 * words, lambda token: hashes[int(token)])
+    return reference.keep_signs(sums)
 
 
 def test_worked_example_gives_101011() -> None:
@@ -32,11 +30,6 @@ def test_worked_example_gives_101011() -> None:
 
 def test_sum_of_zero_gives_bit_zero() -> None:
     assert one_text([2**64 - 1, 0], [7, 7], 1) == 0
-
-
-def plain_text(hashes: list[int], weights: list[int], words: int) -> int:
-    """The same by adding up token by token with whole numbers."""
-    return reference.keep_signs(plain_sums(hashes, weights, 64 * words))
 
 
 any_weights = st.one_of(

@@ -1,7 +1,5 @@
 """Word boundaries against the `regex` library, whose ``\\b`` follows the same rules with ``(?w)``."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
@@ -32,8 +30,7 @@ UNLIKE = regex.compile(r"[\p{WB=ALetter}&&[\p{Han}\p{Extended_Pictographic}]]", 
 def boundaries(texts: list[str]) -> list[list[int]]:
     """Where words begin, counted from the beginning of each text."""
     encoded = encode_texts(texts)
-    begins = np.zeros(len(encoded.code_points), np.bool_)
-    mark_words(*encoded, word_classes(), begins)
+    begins = mark_words(*encoded, word_classes())
     bounds = encoded.offsets.tolist()
     return [np.flatnonzero(begins[bounds[i] : bounds[i + 1]]).tolist() for i in range(len(texts))]
 

@@ -1,7 +1,5 @@
 """The compiled XXH3 of short tokens against the xxhash library."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xxhash
@@ -16,14 +14,12 @@ short_tokens = st.text(st.characters(), min_size=1, max_size=LONGEST_TOKEN)
 
 
 def hash_tokens(tokens: list[str], words: int, seed: int) -> list[list[int]]:
-    """The words of each token by the kernel."""
     code_points, offsets = encode_texts(tokens)
     lengths = np.diff(offsets).astype(np.int32)
     return hash_short_tokens(code_points, offsets[:-1], lengths, words, np.uint64(seed)).tolist()
 
 
 def library_hash(token: str, words: int, seed: int) -> list[int]:
-    """The words of a token by the xxhash library."""
     encoded = token.encode("utf-32-le", "surrogatepass")
     return [xxhash.xxh3_64_intdigest(encoded, seed + word) for word in range(words)]
 

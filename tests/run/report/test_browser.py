@@ -1,7 +1,5 @@
 """The report in headless Chromium: Playwright's Python package, and the system's chromium."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Charts: the numbers in them are those that were given, and their bars are where their axes are."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
@@ -14,13 +12,11 @@ from tests.builders import examples
 
 
 def labels(chart: Chart, name: str) -> list[str]:
-    """What the marks of a series show."""
     (series,) = (one for one in chart.series if one.name == name)
     return [mark.label for mark in series.marks]
 
 
 def totals(chart: Chart) -> dict[str, str]:
-    """What the legend shows."""
     return {series.name: series.total for series in chart.series}
 
 

@@ -1,7 +1,5 @@
 """Differences of two texts: what is marked, and that it is text whatever it holds."""
 
-from __future__ import annotations
-
 from html import unescape
 
 import pytest

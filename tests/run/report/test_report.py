@@ -1,7 +1,5 @@
 """The report of a run: what it holds, its bars by day, that posts are text in it, and that it is the same each time."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 import sys
@@ -23,6 +21,7 @@ from hybriddup.run.result import Result
 from tests.posts import load_sample
 
 POSTS = load_sample("posts.jsonl")
+TIMES = [f"2026-11-{1 + row % 30:02}" for row in range(len(POSTS))]
 PAIR = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
 
 
@@ -33,15 +32,13 @@ def page_of(result: Result, **options: Any) -> str:
 
 
 def bars_by_day(page: str) -> list[str]:
-    """What the bars of the chart by day show."""
     chart = regex.search("<title>Posts by day</title>(.*?)</svg>", page, flags=regex.DOTALL)
-    assert chart is not None
     return list(regex.findall("<title>(.*?)</title>", chart[1]))
 
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return page_of(hybriddup.dedupe(POSTS), times=[f"2026-11-{1 + row % 30:02}" for row in range(len(POSTS))])
+    return page_of(hybriddup.dedupe(POSTS), times=TIMES)
 
 
 def test_report_shows_counts_charts_pairs_and_settings(page: str) -> None:
@@ -55,10 +52,9 @@ def test_report_shows_counts_charts_pairs_and_settings(page: str) -> None:
 
 
 def test_report_is_the_same_for_the_same_posts(page: str, tmp_path: Path) -> None:
-    times = [f"2026-11-{1 + row % 30:02}" for row in range(len(POSTS))]
     again = hybriddup.dedupe(POSTS, workers=1)
-    again.report(tmp_path / "report.html", times=times)
-    assert (tmp_path / "report.html").read_text("utf-8") == page == page_of(again, times=times)
+    again.report(tmp_path / "report.html", times=TIMES)
+    assert (tmp_path / "report.html").read_text("utf-8") == page == page_of(again, times=TIMES)
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
@@ -68,7 +64,9 @@ def test_report_asks_for_nothing_else(page: str) -> None:
     assert not regex.search(r"<(?:link|img|script)[^>]+(?:src|href)=\"(?!data:,)", page)
 
 
-HOSTILE = "</p></style><script>document.title='owned'</script><img src=x onerror=alert(1)>{{ 7 * 7 }}{% raw %}&lt;\"'"
+HOSTILE = (
+    "</p></style><script>document.title='owned'</script><img src=x onerror=alert(1)>{{ 1234 * 4321 }}{% raw %}&lt;\"'"
+)
 
 
 @pytest.mark.parametrize("extra", ["", "\u202e\u0000\u001b[31m\ud800", "啊" * 700])
@@ -82,7 +80,7 @@ def test_what_posts_hold_is_text_in_the_report(extra: str) -> None:
     assert len(result.removed) == 2
     assert page.count("<script>") == 1
     assert "<img" not in page
-    assert "49" not in regex.sub("<svg.*?</svg>|<style>.*?</style>", "", page, flags=regex.DOTALL)
+    assert "5332114" not in page
     assert "</p></style>" not in page
 
 
@@ -132,22 +130,25 @@ def test_posts_that_were_left_out_are_not_counted_as_kept() -> None:
     assert [bar.removeprefix("2026-11-24: ") for bar in bars_by_day(page)] == ["1 kept", "1 near repeats", "2 left out"]
 
 
+def test_lengths_and_times_are_of_the_right_posts_after_one_that_is_dropped() -> None:
+    texts = ["", PAIR[0], f"{PAIR[0]}!!"]
+    result = hybriddup.dedupe(texts, config={"without_text": "drop"})
+    page = page_of(result, times=["2026-11-24", "2026-11-25", "2026-11-26"])
+    assert f"{len(texts[2])}: 1 near repeats" in page
+    assert "first seen 2026-11-25 · last seen 2026-11-26" in page
+
+
 def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     real: Callable[..., Any] = importlib.util.find_spec
     monkeypatch.setattr("hybriddup.run.report.page.find_spec", lambda name: None if name == "jinja2" else real(name))
-    with pytest.raises(
-        HybriddupError, match=r"a report needs jinja2, which is not installed; run: pip install 'hybriddup\[report\]'"
-    ):
+    message = r"a report needs jinja2, which is not installed; run: pip install 'hybriddup\[report\]'"
+    with pytest.raises(HybriddupError, match=message):
         hybriddup.dedupe(PAIR).report(BytesIO())
 
 
 def test_report_is_the_same_if_lxml_is_loaded(tmp_path: Path) -> None:
-    program = (
-        "import sys, lxml.etree, hybriddup;"
-        "finders = list(sys.meta_path);"
-        f"hybriddup.dedupe({PAIR!r}).report(sys.argv[1]);"
-        "assert sys.meta_path == finders"
-    )
+    program = "import sys, lxml.etree, hybriddup; finders = list(sys.meta_path)\n"
+    program += f"hybriddup.dedupe({PAIR!r}).report(sys.argv[1]); assert sys.meta_path == finders"
     target = tmp_path / "report.html"
     subprocess.run([sys.executable, "-c", program, target], check=True)
     assert target.read_text("utf-8") == page_of(hybriddup.dedupe(PAIR))
@@ -182,12 +183,17 @@ def test_notebooks_show_counts_and_removed_posts_with_differences() -> None:
 
 def test_notebooks_show_explanations_with_differences() -> None:
     shown = hybriddup.explain(*PAIR)._repr_html_()
-    assert shown.startswith("<p>B repeats A if a run compares the two: the post score 0.6942")
+    assert shown.startswith("<p>B repeats A if a run compares the two: the post score 0.6784")
     assert "你妈妈<mark>喊</mark>你" in shown
     assert "bits differ, at most 40" in shown
 
 
 NAMES = ("kept", "removed")
+
+
+def days(times: list[Any], groups: list[int]) -> Any:
+    """What the bars of posts with these times show."""
+    return days_of(times, np.array(groups), NAMES)
 
 
 @pytest.mark.parametrize(
@@ -209,8 +215,7 @@ NAMES = ("kept", "removed")
 )
 def test_times_of_any_form_have_their_day(time: Any) -> None:
     """As text has it, in whatever zone; numbers by UTC."""
-    found = days_of([time], np.array([1]), NAMES)
-    assert found is not None
+    found = days([time], [1])
     assert (found.unit, found.names, found.counts) == ("day", ["2026-11-24"], {"kept": [0], "removed": [1]})
 
 
@@ -219,15 +224,13 @@ def test_times_of_any_form_have_their_day(time: Any) -> None:
 )
 def test_what_is_no_time_is_counted_apart(time: Any) -> None:
     assert days_of([time], np.array([0]), NAMES) is None
-    found = days_of([time, "2026-11-24"], np.array([0, 0]), NAMES)
-    assert found is not None
+    found = days([time, "2026-11-24"], [0, 0])
     assert (found.names, found.n_without) == (["2026-11-24"], 1)
 
 
 def test_days_without_posts_have_a_bar_too() -> None:
     """So that distances in time are seen."""
-    found = days_of(["2026-11-24", "2026-11-22"], np.array([1, 0]), NAMES)
-    assert found is not None
+    found = days(["2026-11-24", "2026-11-22"], [1, 0])
     assert found.names == ["2026-11-22", "2026-11-23", "2026-11-24"]
     assert found.counts == {"kept": [1, 0, 0], "removed": [0, 0, 1]}
 
@@ -244,8 +247,7 @@ def test_days_without_posts_have_a_bar_too() -> None:
 )
 def test_many_days_are_counted_by_month_or_year(times: list[str], unit: str, n: int) -> None:
     """There are never more than 62 bars, but for years that have posts."""
-    found = days_of(times, np.zeros(2, np.int64), NAMES)
-    assert found is not None
+    found = days(times, [0, 0])
     assert (found.unit, len(found.names), sum(found.counts["kept"])) == (unit, n, 2)
 
 
@@ -254,9 +256,8 @@ def test_the_head_names_what_was_deduplicated_and_what_was_found() -> None:
     posts = [
         f"{text} number {chr(97 + n)}" for text in ("the early train was late", "what is for lunch") for n in range(9)
     ]
-    target = BytesIO()
-    hybriddup.dedupe(posts).report(target, times=[f"2026-01-{n + 1:02}" for n in range(18)], name="posts.jsonl")
-    page = target.getvalue().decode()
+    times = [f"2026-01-{n + 1:02}" for n in range(18)]
+    page = page_of(hybriddup.dedupe(posts), times=times, name="posts.jsonl")
     assert "hybriddup · posts.jsonl · 2026-01-01 to 2026-01-18 · configuration posts" in page
     links = regex.findall(r'<a href="#([\w-]+)"', page)
     assert links == ["counts-heading", "clusters-heading", "pairs-heading", "misses-heading", "run-heading"]

@@ -1,9 +1,8 @@
 """`scan` equals comparing all with all; `blocks` and `probing` equal it wherever they promise to be exact."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,16 +11,8 @@ from hypothesis import strategies as st
 
 from hybriddup.config import load_settings
 from hybriddup.errors import ConfigError
-from hybriddup.steps.blocks import BlockIndex, count_shared
-from hybriddup.steps.blocks.pigeonhole import (
-    Blocks,
-    Probing,
-    Scan,
-    block_radii,
-    count_neighbours,
-    cut_blocks,
-    key_bits_of,
-)
+from hybriddup.steps.blocks import BlockIndex, count_shared, pigeonhole
+from hybriddup.steps.blocks.pigeonhole import Blocks, Probing, Scan
 from tests.builders import Fingerprints, clustered_numbers, examples, make_limits, make_prints
 from tests.steps.block_runs import clustered_prints, find_pairs, look_up_all, make_run_index, plain_pairs
 
@@ -77,7 +68,7 @@ def test_blocks_equal_scan_for_every_shape(bits: int, seed: int, shape: tuple[in
 def probing_shapes(draw: st.DrawFn) -> tuple[int, int, int]:
     """A width, a number of blocks and a distance whose neighbours are few enough to list."""
     bits, n_blocks, radius = draw(st.sampled_from([64, 128, 256])), draw(st.integers(1, 32)), draw(st.integers(0, 3))
-    while count_neighbours(-(-bits // n_blocks), radius) > MAX_NEIGHBOURS:
+    while pigeonhole.count_neighbours(-(-bits // n_blocks), radius) > MAX_NEIGHBOURS:
         radius -= 1
     return bits, n_blocks, min(radius * n_blocks + draw(st.integers(0, n_blocks - 1)), bits - 1)
 
@@ -177,9 +168,6 @@ def near_by_scan(prints: Fingerprints, n_earlier: int) -> list[tuple[int, int, i
     return pairs
 
 
-# --- limits by length ---
-
-
 @pytest.mark.parametrize("index", exact_indexes(), ids=lambda index: type(index).__name__)
 @pytest.mark.parametrize("n_texts", [6, 120])
 def test_exact_only_band_above_a_near_band_hides_no_pair(index: BlockIndex, n_texts: int) -> None:
@@ -202,9 +190,6 @@ def test_reach_need_not_rise_with_length(index: BlockIndex) -> None:
     limits = make_limits(150, lengths=lengths.tolist(), max_partner_lengths=reaches.tolist())
     prints = make_prints(clustered_numbers(rng, 150, 64, 2), limits=limits)
     assert find_pairs(index, prints) == plain_pairs(prints)
-
-
-# --- reports and limits ---
 
 
 @pytest.mark.parametrize("bits", [64, 128])
@@ -263,12 +248,9 @@ def test_comparisons_of_a_scan_are_counted() -> None:
         assert look_up_all(Scan(), make_prints([1, 2, 3, 4]), cuts)[1].n_comparisons == 6
 
 
-# --- the parts of the theorem ---
-
-
 @given(st.sampled_from([64, 128, 256, 512]), st.integers(1, 64))
 def test_blocks_are_contiguous_and_hold_every_bit_once(bits: int, n_blocks: int) -> None:
-    blocks = cut_blocks(bits, n_blocks)
+    blocks = pigeonhole.cut_blocks(bits, n_blocks)
     assert np.concatenate(blocks).tolist() == list(range(bits))
     assert max(map(len, blocks)) - min(map(len, blocks)) <= 1
 
@@ -276,28 +258,25 @@ def test_blocks_are_contiguous_and_hold_every_bit_once(bits: int, n_blocks: int)
 @given(st.integers(1, 9), st.integers(0, 3))
 def test_probes_are_all_flips_within_the_radius(block_bits: int, radius: int) -> None:
     blocks = [np.arange(block_bits)]
-    probed = key_bits_of(blocks, [radius], 1)
+    probed = pigeonhole.key_bits_of(blocks, [radius], 1)
     flips = probed.flips[:, 0].tolist()
     expected = [word for word in range(2**block_bits) if word.bit_count() <= radius]
     assert (flips[0], sorted(flips)) == (0, expected)
-    assert count_neighbours(block_bits, radius) == len(flips)
+    assert pigeonhole.count_neighbours(block_bits, radius) == len(flips)
 
 
-def test_blocks_too_few_for_the_distance_are_refused() -> None:
-    with pytest.raises(ConfigError, match="n_blocks must be at least 41 because max_hamming_distance is 40"):
-        load_settings({"blocks": {"use": "blocks", "n_blocks": 4}})
-
-
-def test_blocks_that_make_too_many_tables_are_refused() -> None:
-    """64 choose 8 are four thousand million, which no run would see the end of."""
-    config = {"blocks": {"use": "blocks", "n_blocks": 64, "n_key_blocks": 8}, "lengths": [{"exact_only": True}]}
-    with pytest.raises(ConfigError, match="n_key_blocks must be smaller"):
-        load_settings(config)
-
-
-def test_probing_with_too_many_neighbours_is_refused() -> None:
-    with pytest.raises(ConfigError, match="more than max_probes"):
-        load_settings({"blocks": {"use": "probing", "n_blocks": 4}})
+@pytest.mark.parametrize(
+    ("blocks", "bands", "message"),
+    [
+        ({"use": "blocks", "n_blocks": 4}, None, "n_blocks must be at least 41 because max_hamming_distance is 40"),
+        # 64 choose 8 tables are four thousand million, which no run would see the end of
+        ({"use": "blocks", "n_blocks": 64, "n_key_blocks": 8}, [{"exact_only": True}], "n_key_blocks must be smaller"),
+        ({"use": "probing", "n_blocks": 4}, None, "more than max_probes"),
+    ],
+)
+def test_blocks_of_no_use_are_refused(blocks: dict[str, Any], bands: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_settings({"blocks": blocks} | ({"lengths": bands} if bands else {}))
 
 
 def test_probing_counts_the_neighbours_of_the_widest_block_and_radius() -> None:
@@ -310,7 +289,7 @@ def test_probing_counts_the_neighbours_of_the_widest_block_and_radius() -> None:
 
 @given(n_blocks=st.integers(1, 64), distance=st.integers(0, 511))
 def test_radii_are_the_least_that_miss_nothing(n_blocks: int, distance: int) -> None:
-    radii = block_radii(n_blocks, distance)
+    radii = pigeonhole.block_radii(n_blocks, distance)
     assert sum(radius + 1 for radius in radii) == distance + 1
     assert len(radii) == min(n_blocks, distance + 1)
     assert radii == sorted(radii, reverse=True)

@@ -1,7 +1,5 @@
 """Keys that contain their bits, for the classic tables of shared windows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

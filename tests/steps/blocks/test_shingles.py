@@ -1,7 +1,5 @@
 """`shingles`: the keys of a text are its first shingles, and what is learned goes on in another instance."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Equal keys of many texts get one number, whatever the slices and workers; and which texts may be crowded out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
@@ -14,7 +12,7 @@ from hypothesis import strategies as st
 from hybriddup.data.records import NO_KEY, UInt64s
 from hybriddup.kernels.search.key_groups import NO_GROUP, find_groups
 from hybriddup.steps.blocks import BlockIndex
-from hybriddup.steps.candidates.groups import Groups, group_texts, within_scopes
+from hybriddup.steps.candidates.groups import group_texts, within_scopes
 
 lists_of_keys = st.lists(st.lists(st.integers(0, 9), unique=True, max_size=4), max_size=30)
 
@@ -32,35 +30,16 @@ class Digits(BlockIndex):
         return keys
 
 
-def group(
-    lists: list[list[int]],
-    *,
-    probes_others: bool = False,
-    n_keys: int | None = None,
-    key_bits: int = 64,
-    texts_per_slice: int = 2**15,
-    workers: int = 1,
-) -> Groups:
-    texts, bits = ["".join(map(str, keys)) for keys in lists], np.zeros((len(lists), 1), np.uint64)
-    index = Digits(probes_others=probes_others, n_keys=n_keys, key_bits=key_bits)
-    is_near = np.array([len(keys) != 3 for keys in lists], np.bool_)
-    return group_texts(index, texts, bits, is_near, workers, texts_per_slice=texts_per_slice)
-
-
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(("n_keys", "key_bits"), [(None, 64), (None, 32), (4, 64), (6, 32)])
 @given(lists=lists_of_keys, probes_others=st.booleans(), texts_per_slice=st.sampled_from([1, 3, 100]))
 def test_equal_keys_are_one_group(
     n_keys: int | None, key_bits: int, workers: int, lists: list[list[int]], probes_others: bool, texts_per_slice: int
 ) -> None:
-    groups = group(
-        lists,
-        probes_others=probes_others,
-        n_keys=n_keys,
-        key_bits=key_bits,
-        texts_per_slice=texts_per_slice,
-        workers=workers,
-    )
+    texts, bits = ["".join(map(str, keys)) for keys in lists], np.zeros((len(lists), 1), np.uint64)
+    index = Digits(probes_others=probes_others, n_keys=n_keys, key_bits=key_bits)
+    is_near = np.array([len(keys) != 3 for keys in lists], np.bool_)
+    groups = group_texts(index, texts, bits, is_near, workers, texts_per_slice=texts_per_slice)
     near = [keys if len(keys) != 3 else [] for keys in lists]
     counts = Counter(chain.from_iterable(near))
     shared = {key for key, n in counts.items() if n >= 2 or probes_others}

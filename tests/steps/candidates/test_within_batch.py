@@ -1,13 +1,11 @@
 """Pairs among the texts of a batch are the same, whether they are found beforehand or when they are asked for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybriddup.data.records import Int64s
+from hybriddup.data.records import Int64s, NearPairs
 from hybriddup.steps.blocks import BlockIndex, BlockReport
 from hybriddup.steps.candidates.within_batch import FEW_COMPARISONS, WithinBatch, group_batch
 from tests.steps.block_runs import clustered_prints, make_run_index
@@ -23,9 +21,7 @@ def batch_of(index: BlockIndex, seed: int) -> WithinBatch:
     return group_batch(make_run_index(index, prints).batch(np.arange(N_TEXTS)))
 
 
-def pairs_of(grouped: WithinBatch, rows: Int64s) -> list[tuple[int, int, int]]:
-    """The pairs of some texts: earlier and later row, and differing bits."""
-    near = grouped.pairs(rows, BlockReport(), 1)
+def rows_of(near: NearPairs) -> list[tuple[int, int, int]]:
     return list(zip(near.earlier.tolist(), near.later.tolist(), near.distances.tolist(), strict=True))
 
 
@@ -38,16 +34,17 @@ def test_pairs_found_beforehand_are_those_found_later(
     beforehand = later.with_pairs(1)
     assert beforehand.found is not None
     rows = np.array(sorted(place for place in places if place < len(taken)), np.int64)
-    expected = pairs_of(later.take(taken), rows)
-    assert pairs_of(beforehand.take(taken), rows) == expected
-    everything = np.arange(N_TEXTS)
-    assert pairs_of(beforehand, everything) == pairs_of(later, everything) != []
+    expected = rows_of(later.take(taken).pairs(BlockReport(), 1))
+    assert rows_of(beforehand.take(taken).pairs(BlockReport(), 1)) == expected
+    compared = rows_of(later.take(taken).compare(rows, BlockReport(), 1))
+    assert compared == [pair for pair in expected if pair[1] in rows]
+    assert rows_of(beforehand.pairs(BlockReport(), 1)) == rows_of(later.pairs(BlockReport(), 1)) != []
 
 
 def test_what_finding_them_took_is_reported_when_they_are_asked_for() -> None:
     later, now, then = batch_of(make_blocks(4, 1), 1), BlockReport(), BlockReport()
-    later.pairs(np.arange(N_TEXTS), then, 1)
-    later.with_pairs(1).pairs(np.arange(N_TEXTS), now, 1)
+    later.pairs(then, 1)
+    later.with_pairs(1).pairs(now, 1)
     assert now == then
     assert now.n_comparisons > 0
 

@@ -33,7 +33,6 @@ class ListedKeys(BlockIndex):
         self._entry_of = {int(bits): entry for entry, bits in enumerate(crowd.bits)}
 
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002
-        """Return the listed keys."""
         return self._keys[list(map(int, texts))]
 
     def probes(self, keys: UInt64s, bits: UInt64s) -> UInt64s:  # noqa: ARG002
@@ -86,7 +85,6 @@ class Crowd:
         return accepted, verified.take(accepted)
 
     def distance_of(self, earlier: int, later: int) -> int:
-        """Differing bits of two texts."""
         return reference.hamming_distance(*(int(self.bits[self.names[text]]) for text in (earlier, later)))
 
     def is_within(self, earlier: int, later: int) -> bool:
@@ -160,7 +158,6 @@ def decide_by_rule(crowd: Crowd) -> reference.RuleOutcome:
 def decide_by_package(
     crowd: Crowd, texts_per_batch: int = 2**14, workers: int = 1, asked_together: int = 128, **fields: int
 ) -> tuple[RunDecisions, BlockReport]:
-    """Return what the package says, and its report."""
     index, equal = ListedKeys(crowd), crowd.equal()
     names = crowd.names[equal.distinct]
     texts, columns, is_near = list(map(str, names.tolist())), crowd.columns().take(names), crowd.is_near[names]

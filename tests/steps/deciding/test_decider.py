@@ -1,10 +1,8 @@
 """What is decided equals the rule in plain Python, however the texts are cut into batches."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.steps.deciding.crowds import as_outcome, decide_by_package, decide_by_rule, make_crowd
@@ -12,41 +10,28 @@ from tests.steps.deciding.crowds import as_outcome, decide_by_package, decide_by
 seeds = st.integers(0, 2**32)
 
 
-@given(seeds, st.sampled_from([1, 2, 7, 16, 2**14]))
-def test_decisions_and_counted_limits_equal_the_rule(seed: int, texts_per_batch: int) -> None:
-    crowd = make_crowd(seed)
-    assert as_outcome(*decide_by_package(crowd, texts_per_batch)) == decide_by_rule(crowd)
+WAYS: dict[str, dict[str, list[int]]] = {
+    "in batches": {"texts_per_batch": [1, 2, 7, 16, 2**14]},
+    "crowded batches in halves": {"fewest_texts": [1, 3, 10], "most_comparisons": [0]},
+    "depths of few texts at a time": {"texts_per_batch": [7, 20], "asked_together": [1, 2, 3]},
+    "batches made ahead": {"texts_per_batch": [3, 7, 20], "workers": [2], "fewest_texts": [1]}
+    | {"most_comparisons": [1, 3, 2**20]},
+    "all of these": {"texts_per_batch": [7, 40], "fewest_texts": [1, 10], "most_comparisons": [0, 3]}
+    | {"asked_together": [1, 2, 3]},
+}
 
 
-@given(seeds, st.sampled_from([1, 3, 10]))
-def test_deciding_crowded_batches_in_halves_changes_nothing(seed: int, fewest_texts: int) -> None:
-    crowd = make_crowd(seed)
-    halved = decide_by_package(crowd, fewest_texts=fewest_texts, most_comparisons=0)
-    assert as_outcome(*halved) == decide_by_rule(crowd)
+@pytest.mark.parametrize("way", WAYS)
+@given(seed=seeds, data=st.data())
+def test_decisions_and_counted_limits_equal_the_rule(way: str, seed: int, data: st.DataObject) -> None:
+    crowd, chosen = make_crowd(seed), {name: data.draw(st.sampled_from(values)) for name, values in WAYS[way].items()}
+    assert as_outcome(*decide_by_package(crowd, **chosen)) == decide_by_rule(crowd)
 
 
-@given(seeds, st.sampled_from([7, 20]), st.integers(1, 3))
-def test_depths_may_be_asked_for_a_few_texts_at_a_time(seed: int, texts_per_batch: int, asked_together: int) -> None:
-    crowd = make_crowd(seed)
-    decided = decide_by_package(crowd, texts_per_batch, asked_together=asked_together)
+def test_a_crowd_in_halves_with_few_depths_at_a_time_is_decided_by_the_rule() -> None:
+    crowd = make_crowd(2627635026)
+    decided = decide_by_package(crowd, 40, fewest_texts=10, most_comparisons=0, asked_together=2)
     assert as_outcome(*decided) == decide_by_rule(crowd)
-
-
-@given(seeds, st.sampled_from([3, 7, 20]), st.sampled_from([1, 3, 2**20]))
-def test_batches_may_be_made_ahead(seed: int, texts_per_batch: int, most_comparisons: int) -> None:
-    crowd = make_crowd(seed)
-    decided = decide_by_package(crowd, texts_per_batch, 2, fewest_texts=1, most_comparisons=most_comparisons)
-    assert as_outcome(*decided) == decide_by_rule(crowd)
-
-
-@given(seeds, st.sampled_from([7, 40]), st.sampled_from([1, 10]), st.sampled_from([0, 3]), st.integers(1, 3))
-@example(2627635026, 40, 10, 0, 2)
-def test_whatever_is_done_at_a_time_the_rule_decides(
-    seed: int, texts_per_batch: int, fewest_texts: int, most_comparisons: int, asked_together: int
-) -> None:
-    crowd = make_crowd(seed)
-    limits = {"fewest_texts": fewest_texts, "most_comparisons": most_comparisons, "asked_together": asked_together}
-    assert as_outcome(*decide_by_package(crowd, texts_per_batch, **limits)) == decide_by_rule(crowd)
 
 
 @pytest.mark.parametrize("texts_per_batch", [1500, 4000])

@@ -1,7 +1,5 @@
 """Pairs in one piece of memory, against a list."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

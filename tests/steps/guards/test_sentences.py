@@ -1,7 +1,5 @@
 """Each built-in guard on sentences of its own, in many languages: what it keeps apart, and what it does not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -29,106 +27,83 @@ def reasons(must_agree: list[Any], a: str, b: str) -> list[str]:
 
 APART = {
     "numbers": [
-        ("the ferry leaves at 9 from pier 4", "the ferry leaves at 10 from pier 4", "numbers 9 / 10"),
-        ("tickets cost 40 euros at the door", "tickets cost forty-five euros at the door", "numbers 40 / forty five"),
-        ("our dog ate seven socks this week", "our dog ate nine socks this week", "numbers seven / nine"),
-        ("the choir meets on monday in the hall", "the choir meets on friday in the hall", "numbers monday / friday"),
-        ("group a plays in the small stadium", "group b plays in the small stadium", "numbers group a / group b"),
-        ("the lost lighthouse, part i", "the lost lighthouse, part ii", "numbers part i / part ii"),
-        ("the lost lighthouse, part i", "the lost lighthouse, part ii -", "numbers part i / part ii"),
-        ("the lost lighthouse (iv)", "the lost lighthouse (v)", "numbers iv / v"),
-        ("doors open at 7 pm on the left", "doors open at 7 am on the left", "numbers pm / am"),
-        ("书店二楼有三位客人在看书", "书店二楼有八位客人在看书", "numbers 三 / 八"),
-        ("今天最高气温三十一度", "今天最高气温二十六度", "numbers 三十一 / 二十六"),
-        ("两人在山里迷路", "九人在山里迷路", "numbers 两 / 九"),
-        ("主队四比零获胜", "主队二比零获胜", "numbers 四 / 二"),
-        ("图书馆周二闭馆", "图书馆周五闭馆", "numbers 周二 / 周五"),
-        ("捐款已达3万元", "捐款已达3千元", "numbers 3万 / 3千"),
-        ("練習は九時からです", "練習は十時からです", "numbers 九 / 十"),
-        ("die bäckerei hat drei neue öfen", "die bäckerei hat fünf neue öfen", "numbers drei / fünf"),
-        ("le marché ouvre en avril cette année", "le marché ouvre en juin cette année", "numbers avril / juin"),
-        ("la feria empieza el 3 de mayo", "la feria empieza el 3 de julio", "numbers mayo / julio"),
-        ("no jardim há seis gatos pretos", "no jardim há oito gatos pretos", "numbers seis / oito"),
-        ("в автобусе ехали шесть человек", "в автобусе ехали девять человек", "numbers шесть / девять"),
-        ("bahçede dört kedi uyuyor", "bahçede yedi kedi uyuyor", "numbers dört / yedi"),
-        ("di kebun ada empat ayam", "di kebun ada tujuh ayam", "numbers empat / tujuh"),
-        ("ahora en la radio #tarde17h con música", "ahora en la radio #tarde19h con música", "numbers 17 / 19"),
-        ("friday: the library has new shelves", "the library has new shelves on sunday", "numbers friday / sunday"),
-        (
-            "guten morgen aus dem hafen, ich wünsche euch einen ruhigen start und einen sonnigen donnerstag an deck",
-            "guten morgen aus dem hafen, bleibt gesund, passt auf die möwen auf und habt einen schönen #samstag",
-            "numbers donnerstag / samstag",
-        ),
-        (
-            "good evening from the harbour, have a nice friday",
-            "good evening from the harbour, have a nice day",
-            "numbers friday / none",
-        ),
-        (
-            "guten morgen aus dem hafen, ich wünsche euch einen schönen sonntag! #möwe",
-            "guten morgen aus dem hafen! es ist 1 grad wärmer an deck. ich wünsche euch einen schönen tag! #kalt",
-            "numbers sonntag / none",
-        ),
-        ("우리 마을 산책 일기 두번째 이야기", "우리 마을 산책 일기 세번째 이야기", "numbers 두번째 / 세번째"),
+        ("the ferry leaves at 9 from pier 4", "the ferry leaves at 10 from pier 4", "9 / 10"),
+        ("tickets cost 40 euros at the door", "tickets cost forty-five euros at the door", "40 / forty five"),
+        ("our dog ate seven socks this week", "our dog ate nine socks this week", "seven / nine"),
+        ("the choir meets on monday in the hall", "the choir meets on friday in the hall", "monday / friday"),
+        ("group a plays in the small stadium", "group b plays in the small stadium", "group a / group b"),
+        ("the lost lighthouse, part i", "the lost lighthouse, part ii", "part i / part ii"),
+        ("the lost lighthouse, part i", "the lost lighthouse, part ii -", "part i / part ii"),
+        ("the lost lighthouse (iv)", "the lost lighthouse (v)", "iv / v"),
+        ("doors open at 7 pm on the left", "doors open at 7 am on the left", "pm / am"),
+        ("书店二楼有三位客人在看书", "书店二楼有八位客人在看书", "三 / 八"),
+        ("今天最高气温三十一度", "今天最高气温二十六度", "三十一 / 二十六"),
+        ("两人在山里迷路", "九人在山里迷路", "两 / 九"),
+        ("主队四比零获胜", "主队二比零获胜", "四 / 二"),
+        ("图书馆周二闭馆", "图书馆周五闭馆", "周二 / 周五"),
+        ("捐款已达3万元", "捐款已达3千元", "3万 / 3千"),
+        ("練習は九時からです", "練習は十時からです", "九 / 十"),
+        ("die bäckerei hat drei neue öfen", "die bäckerei hat fünf neue öfen", "drei / fünf"),
+        ("le marché ouvre en avril cette année", "le marché ouvre en juin cette année", "avril / juin"),
+        ("la feria empieza el 3 de mayo", "la feria empieza el 3 de julio", "mayo / julio"),
+        ("no jardim há seis gatos pretos", "no jardim há oito gatos pretos", "seis / oito"),
+        ("в автобусе ехали шесть человек", "в автобусе ехали девять человек", "шесть / девять"),
+        ("bahçede dört kedi uyuyor", "bahçede yedi kedi uyuyor", "dört / yedi"),
+        ("di kebun ada empat ayam", "di kebun ada tujuh ayam", "empat / tujuh"),
+        ("ahora en la radio #tarde17h con música", "ahora en la radio #tarde19h con música", "17 / 19"),
+        ("friday: the library has new shelves", "the library has new shelves on sunday", "friday / sunday"),
+        ("guten morgen aus dem hafen, ich wünsche euch einen ruhigen start und einen sonnigen donnerstag an deck",
+         "guten morgen aus dem hafen, bleibt gesund, passt auf die möwen auf und habt einen schönen #samstag",
+         "donnerstag / samstag"),
+        ("good evening from the harbour, have a nice friday",
+         "good evening from the harbour, have a nice day", "friday / none"),
+        ("guten morgen aus dem hafen, ich wünsche euch einen schönen sonntag! #möwe",
+         "guten morgen aus dem hafen! es ist 1 grad wärmer an deck. ich wünsche euch einen schönen tag! #kalt",
+         "sonntag / none"),
+        ("우리 마을 산책 일기 두번째 이야기", "우리 마을 산책 일기 세번째 이야기", "두번째 / 세번째"),
     ],
     "negation": [
-        ("the bridge is safe for heavy trucks", "the bridge is not safe for heavy trucks", "negation none / not"),
-        ("you can park in front of the school", "you can't park in front of the school", "negation none / can't"),
-        ("the soup is edible after two days", "the soup is inedible after two days", "negation none / inedible"),
-        ("这家店的面条真的好吃", "这家店的面条真的不好吃", "negation none / 不"),
-        ("明天会下雪", "明天不会下雪", "negation none / 不"),
-        ("明日の遠足は中止です", "明日の遠足は中止ではない", "negation none / ない"),
-        ("나는 오늘 회사에 가요", "나는 오늘 회사에 안 가요", "negation none / 안"),
-        ("der aufzug ist heute in betrieb", "der aufzug ist heute nicht in betrieb", "negation none / nicht"),
-        ("le musée est ouvert ce soir", "le musée n'est pas ouvert ce soir", "negation none / pas"),
-        ("el tren para en este pueblo", "el tren no para en este pueblo", "negation none / no"),
-        ("мы едем завтра на море", "мы не едем завтра на море", "negation none / не"),
-        ("maç yarın oynanacak", "maç yarın oynanmayacak", "negation none / oynanmayacak"),
-        ("toko ini buka pada hari minggu", "toko ini tidak buka pada hari minggu", "negation none / tidak"),
-        ("thanks!", "no thanks", "negation none / no"),
-        ("quán này mở cửa buổi tối", "quán này không mở cửa buổi tối", "negation none / không"),
-        ("المتحف مفتوح اليوم للزوار", "المتحف ليس مفتوح اليوم للزوار", "negation none / ليس"),
-        ("आज दुकान खुली है", "आज दुकान खुली नहीं है", "negation none / नहीं"),
-        ("ร้านนี้เปิดวันนี้", "ร้านนี้ไม่เปิดวันนี้", "negation none / ไม่"),
+        ("the bridge is safe for heavy trucks", "the bridge is not safe for heavy trucks", "none / not"),
+        ("you can park in front of the school", "you can't park in front of the school", "none / can't"),
+        ("the soup is edible after two days", "the soup is inedible after two days", "none / inedible"),
+        ("这家店的面条真的好吃", "这家店的面条真的不好吃", "none / 不"),
+        ("明天会下雪", "明天不会下雪", "none / 不"),
+        ("明日の遠足は中止です", "明日の遠足は中止ではない", "none / ない"),
+        ("나는 오늘 회사에 가요", "나는 오늘 회사에 안 가요", "none / 안"),
+        ("der aufzug ist heute in betrieb", "der aufzug ist heute nicht in betrieb", "none / nicht"),
+        ("le musée est ouvert ce soir", "le musée n'est pas ouvert ce soir", "none / pas"),
+        ("el tren para en este pueblo", "el tren no para en este pueblo", "none / no"),
+        ("мы едем завтра на море", "мы не едем завтра на море", "none / не"),
+        ("maç yarın oynanacak", "maç yarın oynanmayacak", "none / oynanmayacak"),
+        ("toko ini buka pada hari minggu", "toko ini tidak buka pada hari minggu", "none / tidak"),
+        ("thanks!", "no thanks", "none / no"),
+        ("quán này mở cửa buổi tối", "quán này không mở cửa buổi tối", "none / không"),
+        ("المتحف مفتوح اليوم للزوار", "المتحف ليس مفتوح اليوم للزوار", "none / ليس"),
+        ("आज दुकान खुली है", "आज दुकान खुली नहीं है", "none / नहीं"),
+        ("ร้านนี้เปิดวันนี้", "ร้านนี้ไม่เปิดวันนี้", "none / ไม่"),
     ],
     "opposites": [
-        ("analysts say buy the shares of the mill", "analysts say sell the shares of the mill", "opposites buy / sell"),
-        ("the north gate is open all night", "the south gate is open all night", "opposites north / south"),
-        ("这是我喝过最好的茶", "这是我喝过最差的茶", "opposites 好 / 差"),
-        ("请从东门进入校园", "请从西门进入校园", "opposites 东 / 西"),
-        ("der laden ist montags geöffnet", "der laden ist montags geschlossen", "opposites geöffnet / geschlossen"),
-        ("цены на хлеб: сегодня больше", "цены на хлеб: сегодня меньше", "opposites больше / меньше"),
+        ("analysts say buy the shares of the mill", "analysts say sell the shares of the mill", "buy / sell"),
+        ("the north gate is open all night", "the south gate is open all night", "north / south"),
+        ("这是我喝过最好的茶", "这是我喝过最差的茶", "好 / 差"),
+        ("请从东门进入校园", "请从西门进入校园", "东 / 西"),
+        ("der laden ist montags geöffnet", "der laden ist montags geschlossen", "geöffnet / geschlossen"),
+        ("цены на хлеб: сегодня больше", "цены на хлеб: сегодня меньше", "больше / меньше"),
     ],
     "names": [
-        (
-            "night trains from bath to bristol",
-            "night trains from bristol to bath",
-            "names bath to bristol / bristol to bath",
-        ),
-        ("a talk by professor lindgren on moss", "a talk by professor okafor on moss", "names lindgren / okafor"),
-        (
-            "new bakery opened in airdrie last week",
-            "new bakery opened in cochrane last week",
-            "names airdrie / cochrane",
-        ),
-        ("'lindgren' is the word of the week", "#mossday is the word of the week", "names lindgren / mossday"),
-        ("北京到上海的夜班火车", "上海到北京的夜班火车", "names 北京到上海 / 上海到北京"),
-        ("云南的花市今天开门", "福建的花市今天开门", "names 云南 / 福建"),
-        ("王老师的合唱课改到礼堂", "赵老师的合唱课改到礼堂", "names 王老师 / 赵老师"),
+        ("night trains from bath to bristol", "night trains from bristol to bath", "bath to bristol / bristol to bath"),
+        ("a talk by professor lindgren on moss", "a talk by professor okafor on moss", "lindgren / okafor"),
+        ("new bakery opened in airdrie last week", "new bakery opened in cochrane last week", "airdrie / cochrane"),
+        ("'lindgren' is the word of the week", "#mossday is the word of the week", "lindgren / mossday"),
+        ("北京到上海的夜班火车", "上海到北京的夜班火车", "北京到上海 / 上海到北京"),
+        ("云南的花市今天开门", "福建的花市今天开门", "云南 / 福建"),
+        ("王老师的合唱课改到礼堂", "赵老师的合唱课改到礼堂", "王老师 / 赵老师"),
     ],
-    "links": [
-        (
-            "my new recipe: https://example.org/rye",
-            "my new recipe: https://example.org/oats",
-            "links example.org/rye / example.org/oats",
-        )
-    ],
-    "mentions": [("happy birthday @anna_k !", "happy birthday @tom_w !", "mentions @anna_k / @tom_w")],
-    "emoji": [
-        ("gold medal 🇫🇷", "gold medal 🇩🇪", "emoji 🇫🇷 / 🇩🇪"),
-        ("open today? 👍", "open today? 👎", "emoji 👍 / 👎"),
-    ],
-}
+    "links": [("my new recipe: https://example.org/rye", "my new recipe: https://example.org/oats",
+               "example.org/rye / example.org/oats")],
+    "mentions": [("happy birthday @anna_k !", "happy birthday @tom_w !", "@anna_k / @tom_w")],
+    "emoji": [("gold medal 🇫🇷", "gold medal 🇩🇪", "🇫🇷 / 🇩🇪"), ("open today? 👍", "open today? 👎", "👍 / 👎")],
+}  # fmt: skip
 
 TOGETHER = {
     "numbers": [
@@ -139,14 +114,10 @@ TOGETHER = {
         ("我们一起去看电影吧", "我们去看场电影吧"),
         ("这家店十分好吃", "这家店非常好吃"),
         ("万一下雨就改天", "如果下雨就改天"),
-        (
-            "free followers for everyone who retweets this message today, hurry up and tell all the others 118",
-            "free followers for everyone who retweets this message today, hurry up and tell all the others 28",
-        ),
-        (
-            "please share this poster with all your neighbours #8",
-            "please share this poster with all your neighbours #9",
-        ),
+        ("free followers for everyone who retweets this message today, hurry up and tell all the others 118",
+         "free followers for everyone who retweets this message today, hurry up and tell all the others 28"),
+        ("please share this poster with all your neighbours #8",
+         "please share this poster with all your neighbours #9"),
         ("we counted 12 herons", "we counted 12 herons and 3 gulls"),
         ("what a day for the parade", "yesterday was a day for the parade"),
         ("closed on monday, see you on tuesday", "see you on tuesday, we are closed"),
@@ -174,20 +145,18 @@ TOGETHER = {
         ("we met at the harbour yesterday", "we met at the harbor yesterday"),
         ("你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"),
     ],
-    "links": [
-        ("my new recipe: https://example.org/rye", "my new recipe"),
-        ("see https://example.org/", "see http://www.example.org"),
-    ],
+    "links": [("my new recipe: https://example.org/rye", "my new recipe"),
+              ("see https://example.org/", "see http://www.example.org")],
     "mentions": [("thanks @anna_k for the soup", "thanks for the soup")],
     "emoji": [("open today? 👍🏽", "open today? 👍👍"), ("open today? 👍", "open today?")],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("guard", "a", "b", "reason"), [(guard, *pair) for guard, pairs in APART.items() for pair in pairs]
+    ("guard", "a", "b", "differing"), [(guard, *pair) for guard, pairs in APART.items() for pair in pairs]
 )
-def test_two_posts_are_kept_apart_for_what_differs(guard: str, a: str, b: str, reason: str) -> None:
-    assert reasons([guard], a, b) == [reason]
+def test_two_posts_are_kept_apart_for_what_differs(guard: str, a: str, b: str, differing: str) -> None:
+    assert reasons([guard], a, b) == [f"{guard} {differing}"]
 
 
 @pytest.mark.parametrize(("guard", "a", "b"), [(guard, *pair) for guard, pairs in TOGETHER.items() for pair in pairs])

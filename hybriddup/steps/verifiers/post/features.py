@@ -31,14 +31,12 @@ import numpy as np
 
 from hybriddup.data.records import Float64s, Int64s, encode_texts
 from hybriddup.kernels.posts.curves import Curves
-from hybriddup.kernels.posts.features import FEATURES, compare_posts, differences_of
+from hybriddup.kernels.posts.features import compare_posts, differences_of
 from hybriddup.kernels.posts.parsing import ParsedPosts
 from hybriddup.steps.posts.characters import load_characters
 from hybriddup.steps.posts.parts import letters_of, parse
 from hybriddup.steps.verifiers.characters import common_lengths
 from hybriddup.steps.verifiers.post.model import as_curves
-
-__all__ = ["FEATURES", "describe_differences", "pair_features"]
 
 
 def pair_features(
@@ -48,6 +46,8 @@ def pair_features(
     bound: tuple[Curves, Float64s] | None = None,
 ) -> Float64s:
     """Return float64[n_pairs, n_features]: the features of pairs of normalized posts, in the order of `FEATURES`.
+
+    `FEATURES` is in `hybriddup.kernels.posts.features`.
 
     Parameters
     ----------

@@ -25,9 +25,7 @@ FOLDS = 5
 PLACES = 4  # decimals of values and contributions
 
 
-def fit_to(
-    features: Float64s, labels: Bools, precision: float, seed: int, weights: Float64s | None = None
-) -> PostModel:
+def fit_to(features: Float64s, labels: Bools, precision: float) -> PostModel:
     """Fit a model to labelled pairs, with a score of 0.5 at the chosen threshold.
 
     This is the threshold with the best F1 of all thresholds with at least the given precision.
@@ -41,12 +39,9 @@ def fit_to(
         is chosen by cross-validation.
     precision
         Smallest precision, 0.0 to 1.0. If no threshold reaches it, the threshold with the best F1 is chosen.
-    weights
-        float64[n_pairs]: weight of each pair in the fit.
     """
-    weights = np.ones(len(labels)) if weights is None else weights
-    scores = np.zeros(len(labels))
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed + 1)
+    weights, scores = np.ones(len(labels)), np.zeros(len(labels))
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=1)
     for others, fold in folds.split(features, labels):
         scores[fold] = fit_curves(features[others], labels[others], weights[others]).logits(features[fold])
     return fit_curves(features, labels, weights).model(threshold_for(scores, labels, precision))

@@ -126,13 +126,9 @@ class Post:
             posts = parse(encode_texts(texts_at(self._context.posts, positions[needed])))
             is_open = ~differ_in_numbers(posts, one, other)
             chosen, one, other = chosen[is_open], one[is_open], other[is_open]
-            bound = self.model.bound(thresholds[chosen])
-            scores[chosen] = self.score_features(pair_features(posts, one, other, bound))
+            features = pair_features(posts, one, other, self.model.bound(thresholds[chosen]))
+            scores[chosen] = by_rules(self.model.scores(features), features)
         return scores
-
-    def score_features(self, features: Float64s) -> Float64s:
-        """Return float64[n_pairs]: the scores for float64[n_pairs, n_features] features."""
-        return by_rules(self.model.scores(features), features)
 
     def explain_pair(self, earlier: int, later: int) -> list[str]:
         """Return lines that describe the differences of a pair, and the rule or features that determine its score."""
