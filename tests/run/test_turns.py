@@ -31,6 +31,6 @@ def test_posts_that_wait_for_one_another_are_verified_together(monkeypatch: pyte
 
     monkeypatch.setattr(Bands, "verify", counted)
     posts = hashtags_and_noise(8000)
-    result = hybriddup.dedupe(posts, config={"threshold": 0.5}, workers=1)
+    result = hybriddup.dedupe(posts, config={"threshold": 0.4}, workers=1)
     assert len(result.removed) > 4000
     assert len(turns) < len(posts) / 16
