@@ -42,7 +42,7 @@ class Model(NamedTuple):
 MODELS = {
     "posts": Model("posts", {"world": 2.0, "world_decided": 2.0, "weibo": 5.0}, 0.69),
     "twitter": Model("twitter", {"tweets": 14.0}, 0.45),
-    "sms": Model("sms", {"sms": 8.0}, 0.4),
+    "sms": Model("sms", {"sms": 8.0}, 0.405),
     "titles": Model("headlines", {"titles": 4.0}, 0.6),
 }
 

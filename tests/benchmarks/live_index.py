@@ -225,7 +225,7 @@ def main(arguments: list[str] | None = None, show: Callable[[str], None] = print
     show(f"limits hit  {index.report.limits_hit}")
     resident = (memory_mb("VmRSS") - before) * 2**20
     show(f"memory      {index.n_bytes / 1e9:.3f} GB of arrays, {resident / 1e9:.3f} GB resident")
-    show(f"texts       {index._ring.n_texts:,}")
+    show(f"texts       {index.n_texts:,}")
 
 
 if __name__ == "__main__":

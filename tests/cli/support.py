@@ -84,8 +84,9 @@ def failed(run: Run, *arguments: str) -> str:
 
 
 def contents(directory: Path) -> dict[str, bytes]:
-    """Every file in a directory with its bytes, and every directory without any."""
-    return {str(path): b"" if path.is_dir() else path.read_bytes() for path in directory.rglob("*")}
+    """Every file in a directory with its bytes, and every directory without any, but for what Python compiled."""
+    paths = [path for path in directory.rglob("*") if "__pycache__" not in path.parts]
+    return {str(path): b"" if path.is_dir() else path.read_bytes() for path in paths}
 
 
 def run_at_terminal(*arguments: str, columns: int, directory: Path | None = None) -> str:

@@ -184,7 +184,7 @@ def check_counts(index: LiveIndex, oracle: Oracle, edge: int) -> None:
     require(n_crowded == oracle.n_crowded, clause, (n_crowded, oracle.n_crowded))
     for position in (edge - 1, edge, edge - 1):
         index.forget_before(position)
-    n_texts, n_live = index._ring.n_texts, sum(oracle.positions[row] >= edge for row in oracle.kept)
+    n_texts, n_live = index.n_texts, sum(oracle.positions[row] >= edge for row in oracle.kept)
     require(n_texts == n_live, "the index counts the texts that can be found", f"{n_texts}, not {n_live}")
 
 

@@ -193,7 +193,7 @@ def test_tables_lists_and_a_scan_find_the_same_pairs(
             index.forget_before(first - window)
         n_bytes[first // 1000] = indexes[0].n_bytes
     assert n_pairs > 5000
-    assert {index._ring.n_texts for index in indexes} == {window}
+    assert {index.n_texts for index in indexes} == {window}
     assert n_bytes[9] <= 1.1 * n_bytes[5]
 
 

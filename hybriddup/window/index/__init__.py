@@ -45,6 +45,11 @@ class LiveIndex(ABC):
         self.report = BlockReport(shape)
         """Description of the index, and how often it hit ``max_bucket_size`` since it was created."""
 
+    @property
+    def n_texts(self) -> int:
+        """Number of texts that can be found."""
+        return self._ring.n_texts
+
     def look_up(self, texts: Batch, *, counts_characters: bool = True) -> NearPairs:
         """Return all pairs that ``texts`` form with texts in the index; ``later`` is a row of ``texts``.
 
