@@ -1,6 +1,7 @@
 """Runs and windows decide by one rule: with the same recipe, the same rows go, with the same keepers."""
 
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -57,3 +58,17 @@ def test_a_run_and_a_window_remove_the_same_rows_with_the_same_keepers(
     for batch in (1, 7, 256, 4096):
         assert by_window(posts, config, batch) == (removed, limits)
     assert (sum(limits.values()) > 0) == (settings is CROWDED)
+
+
+def test_long_posts_that_only_repeat_exactly_take_room_in_buckets_of_both(tmp_path: Path) -> None:
+    """Where a band of exact repeats follows one of near repeats, both engines count the same posts of a key."""
+    random, path = Random(1), tmp_path / "recipe.npz"  # noqa: S311  posts, not secrets
+    words = ["lamp", "river", "stone", "bread", "night", "cloud", "paper", "green", "house", "music"]
+    posts = [" ".join(random.choices(words, k=random.randint(2, 9))) for _ in range(1500)]
+    near = {"up_to": 28, "max_hamming_distance": 60, "verifier": {"use": "edit", "threshold": 0.7}}
+    config = CROWDED | {"compare": "all", "must_agree": [], "lengths": [near, {"exact_only": True}]}
+    hybriddup.learn(posts, path, config=config)
+    learned = {**config, "recipe": str(path)}
+    removed, limits = by_run(posts, learned)
+    assert len(removed) > 300
+    assert by_window(posts, learned, 256) == (removed, limits)

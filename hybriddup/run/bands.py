@@ -158,7 +158,8 @@ class Bands:
     def may_be_near(self, lengths: Int32s) -> Bools:
         """Return bool[n]: whether a text of each length could be in a near pair with any other text.
 
-        The shorter text of a pair selects the band, so the band of the text and all bands of shorter texts count.
+        The shorter text of a pair selects the band, so the band of the text and all bands of shorter texts count. Texts
+        that cannot be in a near pair may only be exact repeats, and are not added to the block index.
         """
         return np.maximum.accumulate(self.max_hamming_distances)[self.of_lengths(lengths)] > EXACT_ONLY
 
@@ -181,16 +182,3 @@ class Bands:
         accepted[found] = ~self.guards.refuse(context.posts, *of_found, context.workers)
         verified = VerifiedPairs(pairs.earlier, pairs.later, pairs.hamming_distances, *judgement, bands)
         return accepted, verified.take(accepted)
-
-
-def can_be_near(limits: PairLimits) -> Bools:
-    """Return bool[n]: whether each text could be in a near pair, by its own limits or by the limits of a shorter text.
-
-    All other texts can only be exact repeats, and are not added to the block index.
-    """
-    allowed = limits.max_hamming_distances >= 0
-    order = np.argsort(limits.lengths, kind="stable")
-    reaches = np.where(allowed, limits.max_partner_lengths, -1)[order]
-    reach_so_far = np.empty(len(order), np.int32)
-    reach_so_far[order] = np.maximum.accumulate(reaches)
-    return allowed | (reach_so_far >= limits.lengths)

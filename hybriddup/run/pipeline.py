@@ -19,7 +19,7 @@ from hybriddup.kernels.search.pair_limits import TextColumns, text_columns
 from hybriddup.plugin.registry import Registry
 from hybriddup.run.assembling import Assembler
 from hybriddup.run.audit import COMMON_IN, Audit
-from hybriddup.run.bands import Bands, can_be_near
+from hybriddup.run.bands import Bands
 from hybriddup.run.components import Components
 from hybriddup.run.decisions import RunDecisions, decide_all
 from hybriddup.run.guarding import GuardPlan
@@ -329,7 +329,7 @@ class Run:
         """Return the distinct texts, grouped by block key, with the arrays by which candidate pairs are found."""
         texts = context.texts
         limits, ranks = self.components.bands.limits_by_length(context.lengths)
-        is_near = comparable & can_be_near(limits)[ranks]
+        is_near = comparable & self.components.bands.may_be_near(context.lengths)
         with self.clock.step("block index", len(texts)):
             groups = group_texts(self.components.block_index, texts, bits, is_near, self.workers, scopes)
         with self.clock.step("characters", len(texts)):

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from hybriddup.config.load import open_session
 from hybriddup.data.records import PairLimits
-from hybriddup.run.bands import Bands, can_be_near
+from hybriddup.run.bands import Bands
 from hybriddup.run.components import Components
 from hybriddup.steps.verifiers import VerifierContext
-from tests.builders import make_limits, make_pairs
+from tests.builders import make_pairs
 
 
 def make_bands(config: Any) -> tuple[Bands, Components]:
@@ -103,18 +103,13 @@ def test_no_pairs_are_verified_to_none() -> None:
     assert tuple(map(len, bands.verify(make_pairs([]), prepared(components, [])))) == (0, 0)
 
 
-@given(
-    st.lists(st.integers(1, 12), max_size=12),
-    st.lists(st.tuples(st.booleans(), st.integers(0, 6)), min_size=13, max_size=13),
-)
-def test_who_can_be_near_equals_trying_every_partner(lengths: list[int], bands: list[tuple[bool, int]]) -> None:
-    limits = make_limits(
-        len(lengths),
-        lengths=lengths,
-        max_hamming_distances=[3 if bands[length][0] else -1 for length in lengths],
-        max_partner_lengths=[length + bands[length][1] for length in lengths],
-    )
-    near = can_be_near(limits).tolist()
+NEAR_THEN_EXACT = {"lengths": [edit_band(0.9, 44, up_to=20), {"exact_only": True}]}
+
+
+@given(st.lists(st.integers(1, 40), max_size=12), st.sampled_from([THREE_BANDS, NEAR_THEN_EXACT]))
+def test_who_may_be_near_is_found_for_every_partner(lengths: list[int], config: Any) -> None:
+    bands, _ = make_bands(config)
+    limits, near = bands.limits_of(lengths_of(*lengths)), bands.may_be_near(lengths_of(*lengths))
     for place, length in enumerate(lengths):
         if any(is_allowed(limits, length, other) for spot, other in enumerate(lengths) if spot != place):
             assert near[place]
@@ -128,13 +123,12 @@ def is_allowed(limits: PairLimits, length: int, other: int) -> bool:
 
 
 def test_texts_that_may_only_be_exact_repeats_stay_out_of_stage_1() -> None:
-    near = can_be_near(make_bands(THREE_BANDS)[0].limits_of(lengths_of(1, 6, 7, 30)))
-    assert near.tolist() == [False, False, True, True]
+    assert make_bands(THREE_BANDS)[0].may_be_near(lengths_of(1, 6, 7, 30)).tolist() == [False, False, True, True]
 
 
-def test_text_above_a_near_band_can_be_near_a_shorter_one() -> None:
-    bands, _ = make_bands({"lengths": [edit_band(0.9, 44, up_to=20), {"exact_only": True}]})
-    assert can_be_near(bands.limits_of(lengths_of(20, 22, 40))).tolist() == [True, True, False]
+def test_text_above_a_near_band_may_be_near_a_shorter_one() -> None:
+    bands, _ = make_bands(NEAR_THEN_EXACT)
+    assert bands.may_be_near(lengths_of(20, 22, 40)).tolist() == [True, True, True]
 
 
 @given(st.lists(st.integers(0, 60), max_size=20))
@@ -144,7 +138,6 @@ def test_limits_by_length_are_those_of_the_texts(lengths: list[int]) -> None:
     limits, ranks = bands.limits_by_length(texts)
     for looked_up, asked in zip((column[ranks] for column in limits), bands.limits_of(texts), strict=True):
         assert looked_up.tolist() == asked.tolist()
-    assert can_be_near(limits)[ranks].tolist() == can_be_near(bands.limits_of(texts)).tolist()
 
 
 def test_guards_keep_the_same_pairs_apart_in_parts() -> None:
