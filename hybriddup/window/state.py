@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain, compress, pairwise
@@ -11,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybriddup.data.records import Bools, CandidatePairs, Int64s, VerifiedPairs
+from hybriddup.errors import StoreError
 from hybriddup.steps.blocks import BlockReport
 from hybriddup.window.deciding import Verdicts, WindowIndex, decide_batch
 from hybriddup.window.derived.deriving import prepare_stored
@@ -47,7 +49,10 @@ class WindowState(MaintainedState):
                     self.take_out(posts[begin])
                 answers += self.decide_part(posts[begin:end])
         finally:
-            self.replaced = []
+            if self.replaced:  # nothing was written, so the post is still in the store, and comes back into memory
+                self.replaced = []
+                with suppress(StoreError):  # of the two errors, the first is raised; the next call tries again
+                    self.catch_up()
         return answers
 
     def find_edits(self, posts: Sequence[Post]) -> set[int]:

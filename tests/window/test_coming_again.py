@@ -177,6 +177,7 @@ def test_what_cannot_be_written_changes_nothing(
         patched.setattr(sqlite_queries, "write_state", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             held.add({"id": name, "text": text})
+    assert len(held) == 1
     assert [(post.id, post.text, post.n_copies, post.position) for post in held.posts().posts] == [("a", FIRST, 0, 0)]
     assert held.stats().n_posts == n_posts
     assert not any(match.is_match for match in held.match(OTHER))
