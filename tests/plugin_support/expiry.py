@@ -1,4 +1,4 @@
-"""What a shared window takes levels off, as posts expire."""
+"""The size of a shared window levels off, as posts expire."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ BATCH = 50
 
 
 def check_levelling_off(address: str, count: Callable[[], int], kept_for: float) -> None:
-    """Send posts for four times as long as the store keeps them, and compare what it takes with what was sent.
+    """Send posts for four times as long as the store keeps them, and hold its size to the posts sent of late.
 
-    A slow machine sends fewer posts, and in bursts; so the store is held to the posts that it was sent of late.
+    The bound is counted in batches, not taken from earlier sizes: a slow machine sends fewer posts, and in bursts.
 
     Parameters
     ----------
@@ -39,6 +39,6 @@ def check_levelling_off(address: str, count: Callable[[], int], kept_for: float)
             time.sleep(0.2)
         n_kept = window.stats().n_kept_in_window
     n_young = [sum(then - kept_for * HORIZON <= one <= then for one in sent) for then, _ in seen]
-    most = max(n / place for place, (then, n) in enumerate(seen, 1) if then < sent[0] + kept_for * HORIZON)
-    assert all(n <= most * (place + 1) for place, (_, n) in zip(n_young, seen, strict=True))
+    per_batch = max(n / n_sent for n_sent, (then, n) in enumerate(seen, 1) if then < sent[0] + kept_for * HORIZON)
+    assert all(n <= per_batch * (n_batches + 1) for n_batches, (_, n) in zip(n_young, seen, strict=True))
     assert n_kept <= BATCH * (n_young[-1] + 1)

@@ -106,3 +106,5 @@ def test_what_a_window_takes_levels_off(servers: HBase) -> None:
         check_levelling_off(
             servers.url("levels"), lambda: sum(1 for _ in connection.table("levels").scan(columns=[b"d"])), 1.5
         )
+    with hybriddup.Window.open(servers.url("levels"), config=CONFIG, horizon="2s", max_step="2s") as window:
+        assert window.stats().store_bytes is None
