@@ -316,9 +316,9 @@ def fingerprint(
     raw = corpus_from_posts(texts, "text", "id").texts
 
     def make() -> UInt64s:
-        compared = components.compared(components.normalizer.normalize_batch(raw))
-        components.fingerprinter.fit(compared)
-        return components.fingerprinter.fingerprint(compared).bits
+        searched = components.searched(components.compared(components.normalizer.normalize_batch(raw)))
+        components.fingerprinter.fit(searched)
+        return components.fingerprinter.fingerprint(searched).bits
 
     return undisturbed(make)
 

@@ -88,7 +88,7 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise TextInputError("fit needs at least one text; got 0.")
         self.settings_, manager = open_session(self.config)
         self.components_ = Components.create(self.settings_, manager.registry, self.workers or available_workers())
-        self.components_.fingerprinter.fit(self._compared(texts))
+        self.components_.fingerprinter.fit(self._searched(texts))
         return self
 
     def transform(self, X: Any) -> UInt64s | UInt8s:  # noqa: N803 - scikit-learn's name
@@ -102,11 +102,11 @@ class SimhashVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             `fit` was not called.
         """
         check_is_fitted(self)
-        words = self.components_.fingerprinter.fingerprint(self._compared(read_texts(X))).bits
+        words = self.components_.fingerprinter.fingerprint(self._searched(read_texts(X))).bits
         return words if self.output == "words" else unpack_bits(words)
 
-    def _compared(self, texts: list[str]) -> Sequence[str]:
-        return self.components_.compared(self.components_.normalizer.normalize_batch(texts))
+    def _searched(self, texts: list[str]) -> Sequence[str]:
+        return self.components_.searched(self.components_.compared(self.components_.normalizer.normalize_batch(texts)))
 
     @property
     def _n_features_out(self) -> int:

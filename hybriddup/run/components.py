@@ -37,7 +37,7 @@ from hybriddup.steps.fingerprints import Fingerprinter, Simhashes
 from hybriddup.steps.normalizers import Chain, Normalizer
 from hybriddup.steps.normalizers.wordless import have_words
 from hybriddup.steps.parallel import start_in_background
-from hybriddup.steps.posts.parts import bodies_of, body_lengths
+from hybriddup.steps.posts.parts import bodies_of, body_lengths, words_of
 from hybriddup.steps.verifiers import LearningVerifier, VerifierContext, keeps_learning
 from hybriddup.steps.verifiers.bounds import texts_at
 from hybriddup.steps.weighters import FittedTable, FittedWeighter
@@ -72,7 +72,6 @@ class Components:
             hasher=make("hasher", settings.hasher),
             n_bits=settings.fingerprint.bits,
             workers=workers,
-            reads_words=settings.compare == "body",
         )
         plan = plan_judges([band.verifier for band in settings.lengths], partial(make, "verifier"))
         guards = plan_guards(settings.guards(), partial(make, "guard"))
@@ -85,7 +84,6 @@ class Components:
             plan=plan,
             bands=Bands.from_settings(settings, plan, guards),
         )
-        components.block_index.reads_words = settings.compare == "body"
         components.block_index.prepare(settings.fingerprint.bits, settings.max_hamming_distance)
         if (path := settings.recipe) is not None:
             return components.with_learned(load_recipe(path), path)
@@ -116,18 +114,25 @@ class Components:
             return normalized
         return bodies_of(normalized, self.fingerprinter.workers)
 
+    def searched(self, compared: Sequence[str]) -> Sequence[str]:
+        """Return the parts of compared texts from which fingerprints and block keys are computed.
+
+        Emoji, links and mentions are left out of texts that also have words, except with ``compare: all``.
+        """
+        return compared if self.settings.compare == "all" else words_of(compared, self.fingerprinter.workers)
+
     def fingerprint(
-        self, normalized: Sequence[str], compared: Sequence[str], advance: Callable[[int], None] = lambda _: None
+        self, normalized: Sequence[str], searched: Sequence[str], advance: Callable[[int], None] = lambda _: None
     ) -> Simhashes:
-        """Return the fingerprints of the compared parts of normalized posts.
+        """Return the fingerprints of normalized posts, computed from their ``searched`` parts.
 
         The fingerprint of a post without words is marked as invalid, as if the post had no tokens, because a normalizer
         may have removed the parts in which such posts differ.
         """
         if all(chosen.use == "none" for chosen in self.settings.normalizers):
-            return self.fingerprinter.fingerprint(compared, advance)
+            return self.fingerprinter.fingerprint(searched, advance)
         worded = start_in_background(partial(have_words, normalized), self.fingerprinter.workers)
-        simhashes = self.fingerprinter.fingerprint(compared, advance)
+        simhashes = self.fingerprinter.fingerprint(searched, advance)
         return simhashes._replace(has_tokens=simhashes.has_tokens & worded())
 
     def looked_at(self, normalized: Sequence[str]) -> Int64s | None:
@@ -153,7 +158,7 @@ class Components:
         return VerifierContext(compared, maker.tokenizer, maker.n_bits, workers, whole)
 
     def learn_blocks(self, texts: Sequence[str], scopes: Int64s | None = None) -> None:
-        """Let the block index learn from a sample of the compared texts, unless there is a learned recipe.
+        """Let the block index learn from a sample of the searched texts, unless there is a learned recipe.
 
         ``scopes``: int64[n], the scope of each text; texts of different scopes are never compared. None = one scope.
         """

@@ -133,6 +133,8 @@ class DistinctTexts:
     equal: EqualTexts
     context: VerifierContext
     """The input of the verifiers, including the texts."""
+    searched: Sequence[str]
+    """The parts of the texts from which fingerprints and block keys are computed."""
     columns: TextColumns
     """Fingerprints, limits and character sketches of the texts, by which candidate pairs are found."""
     is_near: Bools
@@ -256,7 +258,7 @@ class Run:
         texts = take_texts(normalized, self.find_equal(normalized, raw).distinct)
         with self.clock.step("learn", len(texts)):
             compared = self.components.compared(texts)
-            self.fit(compared)
+            self.fit(self.components.searched(compared))
             self.components.plan.prepare(self.components.verifier_context(texts, compared, self.workers))
         return self.components.learned_recipe()
 
@@ -297,10 +299,10 @@ class Run:
         with self.clock.step("exact", len(raw)):
             return find_equal_texts(normalized, raw, without_text=self.components.settings.without_text)
 
-    def fit(self, compared: Sequence[str], scopes: Int64s | None = None) -> None:
+    def fit(self, searched: Sequence[str], scopes: Int64s | None = None) -> None:
         """Let the weighter and the block index learn from distinct texts, in parallel."""
-        learn_blocks = start_in_background(partial(self.components.learn_blocks, compared, scopes), self.workers)
-        self.components.fingerprinter.fit(compared)
+        learn_blocks = start_in_background(partial(self.components.learn_blocks, searched, scopes), self.workers)
+        self.components.fingerprinter.fit(searched)
         learn_blocks()
 
     def fingerprint(
@@ -310,8 +312,9 @@ class Run:
         texts = take_texts(normalized, equal.distinct)
         with self.clock.step("fingerprint", len(texts)):
             compared = self.components.compared(texts)
-            self.fit(compared, None if scopes is None else scopes[equal.distinct])
-            simhashes = self.components.fingerprint(texts, compared, self.clock.advance)
+            searched = self.components.searched(compared)
+            self.fit(searched, None if scopes is None else scopes[equal.distinct])
+            simhashes = self.components.fingerprint(texts, searched, self.clock.advance)
         context = self.components.verifier_context(texts, compared, self.workers)
         parted = part_without_tokens(equal, simhashes.has_tokens, raw)
         if scopes is not None:
@@ -321,23 +324,30 @@ class Run:
         if parted is not equal:
             rows = equal.text_numbers[parted.distinct].astype(np.int64)
             context, bits, comparable = context.take(rows), bits[rows], comparable[rows]
-        return self.group(parted, context, bits, comparable, scopes)
+            searched = texts_at(searched, rows)
+        return self.group(parted, context, searched, bits, comparable, scopes)
 
     def group(
-        self, equal: EqualTexts, context: VerifierContext, bits: UInt64s, comparable: Bools, scopes: Int64s | None
+        self,
+        equal: EqualTexts,
+        context: VerifierContext,
+        searched: Sequence[str],
+        bits: UInt64s,
+        comparable: Bools,
+        scopes: Int64s | None,
     ) -> DistinctTexts:
         """Return the distinct texts, grouped by block key, with the arrays by which candidate pairs are found."""
         texts = context.texts
         limits, ranks = self.components.bands.limits_by_length(context.lengths)
         is_near = comparable & self.components.bands.may_be_near(context.lengths)
         with self.clock.step("block index", len(texts)):
-            groups = group_texts(self.components.block_index, texts, bits, is_near, self.workers, scopes)
+            groups = group_texts(self.components.block_index, searched, bits, is_near, self.workers, scopes)
         with self.clock.step("characters", len(texts)):
             columns = text_columns(bits, limits, NO_SKETCHES, ranks)
             if self.components.bands.least_in_common().any():
                 sketch_texts(texts, self.workers, into=columns.sketches)
         has_common_key = groups.with_common_keys(COMMON_IN)
-        return DistinctTexts(equal, context, columns, is_near, groups, has_common_key)
+        return DistinctTexts(equal, context, searched, columns, is_near, groups, has_common_key)
 
     def verifier(self, texts: DistinctTexts, times: Times | None = None) -> PairVerifier:
         """Return a verifier of candidate pairs of distinct texts.
@@ -353,7 +363,7 @@ class Run:
         """Decide the posts by finding and verifying candidate pairs; the first ``n_given`` posts are always kept."""
         index, numbers = self.components.block_index, texts.equal.text_numbers
         with self.clock.step("block index", int(texts.is_near[numbers].sum())):
-            held = RunIndex(index, texts.groups, texts.columns, texts.context.texts, numbers, self.workers)
+            held = RunIndex(index, texts.groups, texts.columns, texts.searched, numbers, self.workers)
             decider = Decider(held, verify, self.components.limits, held.report, self.workers)
             near, advance = texts.is_near, self.clock.advance
             decided = decide_all(decider, held, near, texts.equal, advance, n_given=n_given)

@@ -16,7 +16,6 @@ from hybriddup.data.spread import spread_rows
 from hybriddup.kernels.text.simhash import count_weights, simhash
 from hybriddup.steps.hashers import Hasher
 from hybriddup.steps.parallel import map_threads
-from hybriddup.steps.posts.parts import words_of
 from hybriddup.steps.tokenizers import Tokenizer
 from hybriddup.steps.tokenizers.processes import tokenize_in_processes, tokenize_together
 from hybriddup.steps.weighters import FittedWeighter, Weighter, begin_with_keys
@@ -54,15 +53,13 @@ class Fingerprinter:
     hasher: Hasher
     n_bits: int
     workers: int = 1
-    reads_words: bool = False
-    """Whether to ignore emoji, links and mentions in texts that also have words."""
     notes: list[str] = field(default_factory=list)
     """Messages for the user, added by `fit` and `fingerprint`."""
 
     def fit(self, texts: Sequence[str]) -> None:
         """Fit the weighter on a sample of the texts, if it needs fitting."""
         if self.weighter.needs_fit:
-            sample = self.read([texts[row] for row in spread_rows(len(texts), FIT_SAMPLE)])
+            sample = [texts[row] for row in spread_rows(len(texts), FIT_SAMPLE)]
             self.weighter.fit(tokenize_together(self.tokenizer, sample, self.workers, self.notes.append, len(texts)))
 
     def fingerprint(self, texts: Sequence[str], advance: Callable[[int], None] = lambda _: None) -> Simhashes:
@@ -79,7 +76,7 @@ class Fingerprinter:
     def _batches(self, texts: Sequence[str]) -> Iterator[Simhashes]:
         if self.tokenizer.holds_interpreter:
             starts = range(0, len(texts), TEXTS_PER_BATCH)
-            batches = [self.read(texts[start : start + TEXTS_PER_BATCH]) for start in starts]
+            batches = [texts[start : start + TEXTS_PER_BATCH] for start in starts]
             tokens = tokenize_in_processes(self.tokenizer, batches, self.workers, self.notes.append)
             return map(self._fingerprint_batch, batches, tokens)
         size = batch_size(len(texts), self.workers)
@@ -87,11 +84,7 @@ class Fingerprinter:
         return map_threads(lambda start: self._fingerprint_texts(texts[start : start + size]), starts, self.workers)
 
     def _fingerprint_texts(self, texts: Sequence[str]) -> Simhashes:
-        return self._fingerprint_batch(texts, self.tokenizer.tokenize_batch(self.read(texts)))
-
-    def read(self, texts: Sequence[str]) -> Sequence[str]:
-        """Return the part of each text that its fingerprint covers."""
-        return words_of(texts) if self.reads_words else texts
+        return self._fingerprint_batch(texts, self.tokenizer.tokenize_batch(texts))
 
     def _fingerprint_batch(self, texts: Sequence[str], tokens: Tokens) -> Simhashes:
         bits, has_tokens = self.fingerprint_tokens(tokens)

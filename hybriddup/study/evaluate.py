@@ -168,7 +168,7 @@ def candidates_of(run: Run, texts: DistinctTexts, wanted: Int64s) -> CandidatePa
     """
     earlier, later = np.unique(wanted, axis=0).T
     groups, columns = texts.groups, texts.columns
-    later_texts = texts_at(texts.context.texts, later)
+    later_texts = texts_at(texts.searched, later)
     own, probed = groups.of(earlier), groups.probed(run.components.block_index, later, later_texts, columns.bits[later])
     shares = ((own[:, :, None] == probed[:, None, :]) & (own != NO_GROUP)[:, :, None]).any(axis=(1, 2))
     rows = np.ascontiguousarray(earlier), np.ascontiguousarray(later)

@@ -89,10 +89,11 @@ class Explainer:
         self.normalized = components.normalizer.normalize_batch(raw)
         self.compared = components.compared(self.normalized)
         self.lengths = text_lengths(self.compared)
+        self.searched = components.searched(self.compared)
         maker = components.fingerprinter
-        self.tokens = maker.tokenizer.tokenize_batch(self.compared)
+        self.tokens = maker.tokenizer.tokenize_batch(self.searched)
         self.weights = maker.weighter.weigh_batch(self.tokens)
-        self.simhashes = components.fingerprint(self.normalized, self.compared)
+        self.simhashes = components.fingerprint(self.normalized, self.searched)
         self.band = int(self.bands.of_lengths(self.lengths.min(keepdims=True))[0])
         self.band_name = self.bands.names[self.band]
         self.limit = int(self.bands.max_hamming_distances[self.band])
@@ -142,7 +143,7 @@ class Explainer:
     @cached_property
     def shared(self) -> SharedKeys:
         """The block keys that the two texts share."""
-        return shared_keys(self.components.block_index, self.compared, self.simhashes.bits)
+        return shared_keys(self.components.block_index, self.searched, self.simhashes.bits)
 
     @property
     def is_candidate(self) -> bool | None:

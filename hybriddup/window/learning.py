@@ -209,7 +209,7 @@ def learn_parts(store: WindowStore, steps: Steps, learned: dict[str, Arrays]) ->
     posts = store.posts(store.first_position + spread_rows(n, FIT_AT))
     context = steps.verifier_context(steps.normalize([post.text for post in posts if post.kept]))
     if blocks_learn(steps.components, learned):
-        steps.components.block_index.learn(context.texts)
+        steps.components.block_index.learn(steps.components.searched(context.texts))
         learned[BLOCKS] = steps.components.block_index.learned()
     for key, verifier in zip(plan.keys, plan.verifiers, strict=True):
         if verifier_part(key) not in learned:

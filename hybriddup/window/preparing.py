@@ -124,12 +124,13 @@ class Steps:
         sketches_of = start_in_background(
             lambda: sketch_texts(compared, 1) if self.counts_characters else NO_SKETCHES, workers
         )
-        simhashes, lengths = self.components.fingerprint(normalized, compared), text_lengths(compared)
+        searched, lengths = self.components.searched(compared), text_lengths(compared)
+        simhashes = self.components.fingerprint(normalized, searched)
         without_text = self.components.settings.without_text
         keys = exact_keys(normalized, raw, simhashes.has_tokens, positions, without_text)
         bands, index, bits = self.components.bands, self.components.block_index, simhashes.bits
         searchable = simhashes.is_comparable & bands.may_be_near(lengths)
-        block_keys = without_keys(index.keys(compared, bits), searchable)
+        block_keys = without_keys(index.keys(searched, bits), searchable)
         probes = without_keys(index.probes(block_keys, bits), searchable) if index.probes_others else block_keys
         limits, kinds = bands.limits_by_length(lengths)
         columns = text_columns(bits, limits, sketches_of(), kinds)
@@ -138,8 +139,8 @@ class Steps:
 
     def fit(self, normalized: Sequence[str]) -> None:
         """Fit the weighter on these texts, replacing its weights."""
-        maker = self.components.fingerprinter
-        maker.weighter.fit(maker.tokenizer.tokenize_batch(self.components.compared(normalized)))
+        maker, searched = self.components.fingerprinter, self.components.searched(self.components.compared(normalized))
+        maker.weighter.fit(maker.tokenizer.tokenize_batch(searched))
 
     def verifier_context(self, normalized: Sequence[str]) -> VerifierContext:
         """Return the context that verifiers need to score pairs of these texts."""

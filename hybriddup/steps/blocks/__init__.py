@@ -36,8 +36,6 @@ class BlockIndex(ABC):
 
     reads_texts: bool = True
     """Whether keys depend on the text; if False, they depend on the fingerprint alone."""
-    reads_words: bool = False
-    """Whether to ignore emoji, links and mentions in texts that also have words; set by the caller."""
     learns: bool = False
     """Whether the index learns from a sample of texts, by `learn`."""
     n_keys: int | None = None

@@ -25,7 +25,6 @@ from hybriddup.kernels.search.shingles import (
 )
 from hybriddup.steps.blocks import BlockIndex, bucket_limit
 from hybriddup.steps.options import Options as ComponentOptions
-from hybriddup.steps.posts.parts import words_of
 
 UNITS = 5
 """Minimum length of a shingle in units. A letter is one unit, and a character of a dense script such as Han two, so a
@@ -84,11 +83,8 @@ class Shingles(BlockIndex):
     def keys(self, texts: Sequence[str], bits: UInt64s) -> UInt64s:  # noqa: ARG002  (the text alone)
         """Return uint64[n, n_shingles]: the keys of each text, which are its shingles with the smallest hashes."""
         n, n_dense = self.options.n_shingles, min(self.options.n_dense_shingles, self.options.n_shingles)
-        shingles = bottom_shingles(*encode_texts(self._read(texts)), UNITS, n, n_dense, self._common)
+        shingles = bottom_shingles(*encode_texts(texts), UNITS, n, n_dense, self._common)
         return keys_of_shingles(shingles)
-
-    def _read(self, texts: Sequence[str]) -> Sequence[str]:
-        return words_of(texts) if self.reads_words else texts
 
     def describe(self) -> str:
         """Return a one-line description with the number of keys of a text."""
@@ -101,7 +97,7 @@ class Shingles(BlockIndex):
     def learn_within(self, texts: Sequence[str], scopes: Int64s) -> None:
         """Find the shingles that are common in at least one scope; texts of different scopes are never compared."""
         order = np.argsort(scopes, kind="stable")
-        encoded = encode_texts(self._read([texts[place][:MAX_LEARNED_CHARACTERS] for place in order.tolist()]))
+        encoded = encode_texts([texts[place][:MAX_LEARNED_CHARACTERS] for place in order.tolist()])
         self._common = mark_common(count_surroundings(*encoded, scopes[order], UNITS), self.options.common_in)
 
     def learned(self) -> Mapping[str, NDArray[Any]]:

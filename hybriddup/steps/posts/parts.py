@@ -87,14 +87,21 @@ def bodies_of_few(posts: Sequence[str]) -> list[str]:
     return [text if has else post for text, has, post in zip(texts, has_body, posts, strict=True)]
 
 
-def words_of(posts: Sequence[str]) -> Sequence[str]:
+def words_of(posts: Sequence[str], workers: int = 1) -> list[str]:
     """Return normalized posts without emoji, links and mentions; a post with nothing else is returned unchanged.
+
+    The parameters are the same as for `bodies_of`.
 
     Examples
     --------
     >>> words_of(["early :) 👍👍 @you", "早安[太阳] http://t.cn/a1", "👍👍", "just words"])
     ['early :)', '早安', '👍👍', 'just words']
     """
+    return list(chain.from_iterable(in_slices(words_of_few, posts, workers)))
+
+
+def words_of_few(posts: Sequence[str]) -> Sequence[str]:
+    """Do the work of `words_of` for posts that fit into the CPU cache together."""
     characters = load_characters()
     chosen = np.flatnonzero(may_have_more_than_words(*encode_texts(posts), characters.kinds)).tolist()
     if not chosen:

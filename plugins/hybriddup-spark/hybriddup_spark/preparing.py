@@ -51,11 +51,12 @@ def prepare(
     """Normalize and fingerprint posts; return them as `POSTS`. Posts of different scopes share no key."""
     normalized = components.normalizer.normalize_batch(raw)
     compared = components.compared(normalized)
-    prints, lengths = components.fingerprint(normalized, compared), text_lengths(compared)
+    searched, lengths = components.searched(compared), text_lengths(compared)
+    prints = components.fingerprint(normalized, searched)
     equal = exact_keys(normalized, raw, prints.has_tokens, positions, components.settings.without_text)
     hashes = within_scopes(hash_equal(equal), scopes)
     index = components.block_index
-    own = index.keys(compared, prints.bits)
+    own = index.keys(searched, prints.bits)
     probes = index.probes(own, prints.bits) if index.probes_others else own[:, :0]
     keys, probes = within_scopes(own, scopes), within_scopes(probes, scopes)
     columns = {
