@@ -12,7 +12,7 @@ import numpy as np
 import regex
 from rapidfuzz.distance import LCSseq
 
-from hybriddup.steps.posts.characters import PARTICLES, fillers, hash_of
+from hybriddup.steps.posts.characters import FILLERS, LABELS, PARTICLES, hash_of, words_in
 from hybriddup.steps.verifiers.post.model import Points, shipped_models
 
 EXTEND, CLUSTER = r"[[\p{WB=Extend}\p{WB=ZWJ}]--[\U00040000-\U0010ffff]]", r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -65,6 +65,19 @@ class Post:
         return spelling(self.words)
 
 
+@cache
+def known(name: str) -> frozenset[str]:
+    """The words of a list."""
+    return frozenset(words_in(name))
+
+
+def without_label(text: str) -> str:
+    """A post without the label after its ellipsis."""
+    match = regex.search(r"(?:…|\.\.\.)([^….]{1,29})\Z", text)
+    letters = "" if match is None else "".join(regex.findall(TAG_LETTER, match[1], regex.V1))
+    return text[: match.start(1)] if match is not None and letters in known(LABELS) else text
+
+
 def single(weight: float) -> float:
     """A weight as the kernels hold it."""
     return float(np.float32(weight))
@@ -90,7 +103,7 @@ def tokens_of(text: str) -> list[Token]:
         token = Token(found.replace("\u200d", "").replace("\ufe0f", ""), kind, 1.0, *match.span(), part, found)
         if kind == "word":
             token.key = token.spelling = spelling_of(found)
-            token.weight = 0.0 if token.key in fillers() or is_laughter(found) else word_weight(token.key)
+            token.weight = 0.0 if token.key in known(FILLERS) or is_laughter(found) else word_weight(token.key)
         elif kind == "number":
             token.key = value_of(found)
         elif kind == "tag":
@@ -156,6 +169,7 @@ def bounds_of_content(tokens: list[Token]) -> tuple[int, int]:
 
 
 def read(text: str) -> Post:
+    text = without_label(text)
     tokens = tokens_of(text)
     post = Post(text)
     first, last = bounds_of_content(tokens)
@@ -283,16 +297,6 @@ def differences_of(a: Post, b: Post) -> tuple[list[Difference], list[tuple[int, 
     return merged, aligned
 
 
-def known_to(one: Post, other: Post) -> tuple[float, float, float]:
-    """The share of the weight that the other has; log of what it lacks, and of all."""
-    counts, seen, known = Counter(word.key for word in other.words), Counter[str](), 0.0
-    for word in one.words:
-        known += word.weight * (seen[word.key] < counts[word.key] or 0.7 * (counts[word.key] > 0))
-        seen[word.key] += 1
-    total, lacking = weigh(one.words), weigh(word for word in one.words if word.key not in counts)
-    return known / max(total, 0.5) if total else 1.0, log1p(lacking), log1p(total)
-
-
 def split_moved(words: list[Token], one: Post, other: Post) -> tuple[float, float]:
     """The weight of words that the other post has too, at least as often, and of the rest."""
     own, others = (Counter(word.key for word in post.words) for post in (one, other))
@@ -321,8 +325,7 @@ def is_respelled(a: list[Token], b: list[Token]) -> bool:
 def measure_differences(a: Post, b: Post) -> dict[str, float]:
     """What is replaced, moved and added."""
     differences, aligned = differences_of(a, b)
-    weights = {"replaced": 0.0, "largest_replaced": 0.0, "moved": 0.0, "added_before": 0.0, "added_within": 0.0}
-    weights["added_after"] = 0.0
+    weights = {"largest_replaced": 0.0, "moved": 0.0, "added_before": 0.0, "added_after": 0.0}
     weighty = [of_a for of_a, _ in aligned if a.words[of_a].weight > 0]
     for of_a, of_b in differences:
         moved_a, only_a = split_moved(a.words[of_a], a, b)
@@ -334,11 +337,10 @@ def measure_differences(a: Post, b: Post) -> dict[str, float]:
                 replaced = max(replaced, 3.0)
             elif is_respelled(a.words[of_a], b.words[of_b]):
                 replaced = 0.0
-            weights["replaced"] += replaced
             weights["largest_replaced"] = max(weights["largest_replaced"], replaced)
         elif only_b > 0.05:
-            is_after, is_before = weighty and of_a.start > weighty[-1], weighty and of_a.stop <= weighty[0]
-            weights["added_after" if is_after else "added_before" if is_before else "added_within"] += only_b
+            weights["added_after"] += only_b if weighty and of_a.start > weighty[-1] else 0.0
+            weights["added_before"] += only_b if weighty and of_a.stop <= weighty[0] else 0.0
     weights["shared"] = weigh(a.words[of_a] for of_a, _ in aligned)
     return {name: log1p(weight) for name, weight in weights.items()}
 
@@ -365,23 +367,18 @@ def disagree(one: Counter[str], other: Counter[str]) -> tuple[float, float]:
 def features(x: Post, y: Post) -> dict[str, float]:
     a, b = (x, y) if order(x) <= order(y) else (y, x)
     common, n_a, n_b = LCSseq.similarity(a.letters, b.letters), len(a.letters), len(b.letters)
-    contained, lacking, length = known_to(a, b)
-    covered, adding, _ = known_to(b, a)
+    known_to_a = {word.key for word in a.words}
     differ = {name: disagree(a.around[name], b.around[name]) for name in a.around}
     return {
         **measure_differences(a, b),
-        "contained": contained,
-        "covered": covered,
         "letters_shared": 2 * common / (n_a + n_b) if n_a + n_b else 1.0,
         "letters_contained": common / max(n_a, 1),
         "numbers_differ": differ["numbers"][0],
-        "numbers_added": differ["numbers"][1],
         "hashtags_differ": differ["hashtags"][0],
         "hashtags_of_one": differ["hashtags"][1],
         "comment": comment_of(a, b),
-        "length": length,
-        "lacking": lacking,
-        "adding": adding,
+        "length": log1p(weigh(a.words)),
+        "adding": log1p(weigh(word for word in b.words if word.key not in known_to_a)),
         "sources_differ": differ["sources"][0],
         "source_of_one": differ["sources"][1],
         "emoji_differ": differ["emoji"][0],

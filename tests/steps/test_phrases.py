@@ -16,16 +16,16 @@ def test_every_feature_has_words(name: str) -> None:
 
 
 def test_amounts_are_told_apart() -> None:
-    said = [describe_feature("replaced", float(np.log1p(weight))) for weight in (0, 1, 6, 30)]
-    assert said == ["nothing replaced", "a word replaced", "a few words replaced", "many words replaced"]
+    said = [describe_feature("largest_replaced", float(np.log1p(weight))) for weight in (0, 1, 6, 30)]
+    assert said == [f"{amount} replaced in one place" for amount in ("nothing", "a word", "a few words", "many words")]
 
 
 def test_few_contributions_are_named_and_the_stronger_direction_first() -> None:
     """The four strongest, on one line for each direction; those that add nothing are left out."""
-    names, values = ("letters_shared", "replaced", "adding", "length", "moved"), np.zeros(5)
+    names, values = ("letters_shared", "largest_replaced", "adding", "length", "moved"), np.zeros(5)
     lines = describe_contributions(names, values, np.array([0.5, -2.0, 0.25, -0.75, 0.1]))
     assert lines == [
-        "lowers the score: nothing replaced (-2.00), nothing in the shorter post (-0.75)",
+        "lowers the score: nothing replaced in one place (-2.00), nothing in the shorter post (-0.75)",
         "raises the score: 0 % of all letters in common (+0.50), nothing only in the longer post (+0.25)",
     ]
     assert describe_contributions(names, values, np.zeros(5)) == []

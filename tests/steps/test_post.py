@@ -14,6 +14,7 @@ from hybriddup.errors import ConfigError
 from hybriddup.kernels.posts.features import FEATURES
 from hybriddup.steps.normalizers.microblog import MicroblogNormalizer
 from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
+from hybriddup.steps.posts.characters import LABELS, words_in
 from hybriddup.steps.posts.parts import bodies_of, body_lengths
 from hybriddup.steps.tokenizers.words import Words
 from hybriddup.steps.verifiers import VerifierContext
@@ -34,12 +35,13 @@ e\u0301 İ é b52 3d a.b.c http https://t.co/a http:/ @anna @ @王·小-明
 # #武汉# #flood #soooo #好 #1 #1a ## #a_b [doge] [泪] [1] [_a] [ ]
 😀 👍🏽 👨\u200d👩 ❤ ❤\ufe0f 🇫🇷 🇩🇪 \ue415 ©
 <repost> <repost> <url> < > ... … . , ! ? / // | — : 】 【 ( × “ ” " 「 」 « » ，
+…全文 ...全文: …readmore 展开 더보기
 """
 PIECES = [
     *PLAIN_PIECES.split(),
     *("@" + "a" * 32, "# 武汉#", "#a b#", "#" + "长" * 60 + "#", "#" + "长" * 61 + "#", "[a b]", " - "),
     *("[" + "好" * 10 + "]", "[" + "好" * 11 + "]", *[" "] * 5, "  "),
-    *("\t", "\u200d", "\u200c", "\u0e31", "\ud800", "\x00", "\u3000"),
+    *("… read more", "... see more <url>", "\t", "\u200d", "\u200c", "\u0e31", "\ud800", "\x00", "\u3000"),
 ]
 
 texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | st.text(max_size=12)
@@ -81,6 +83,7 @@ def features_of(posts: list[str], earlier: np.ndarray, later: np.ndarray) -> lis
 @example(
     ["no no no no", "no no", "no no <repost>no no", "#no #no no no", "3 3 3 3", "好 好 好 好好", "🇫🇷 🇫🇷 🇫🇷", "🇩🇪 gold"]
 )
+@example(["a b c …全文", "a b c 全文", "a b …", "…全文", "a b c d... read more!", "a b c. read more", "a b c …全文 https://t.co/a"])
 @example(["", " ", "😀", "😀😀", "🇫🇷", "@anna", "https://t.co/a", "<url>", "\ud800", "#", "..."])
 def test_features_equal_the_plain_twin(posts: list[str]) -> None:
     earlier, later = np.triu_indices(len(posts))
@@ -113,6 +116,17 @@ def test_features_of_a_pair_do_not_depend_on_others(posts: list[str], random: An
 def test_bodies_equal_the_plain_twin(posts: list[str]) -> None:
     assert bodies_of(posts) == bodies_of(posts, workers=2) == list(map(body, posts))
     assert body_lengths(posts).tolist() == [len(read(post).letters) for post in posts]
+
+
+@pytest.mark.parametrize("label", sorted(words_in(LABELS)))
+def test_labels_are_listed_as_normalizing_leaves_them(label: str) -> None:
+    """And a post with one is cut off, whether it has spaces or not."""
+    post = "今天下午三点在人民广场集合"
+    assert MicroblogNormalizer(MicroblogOptions()).normalize_batch([f"{post}… {label}"]) == [f"{post}… {label}"]
+    assert read(f"{post}… {label}").is_cut
+    for text in (f"{post}… {label}", f"{post}...{label[:2]} {label[2:]}"):
+        assert bodies_of([text]) == [post]
+        assert pair_features([text, f"{post}，不要迟到"], *PAIR)[0, FEATURES.index("goes_on")] == 1.0
 
 
 def test_a_letter_that_is_repeated_without_end_is_read_once() -> None:
@@ -162,7 +176,7 @@ def test_posts_longer_than_what_is_aligned_are_compared() -> None:
     words = long_post(6000, 3, "words")
     posts = [" ".join(words), " ".join(word for place, word in enumerate(words) if place % 9)]
     found, expected = pair_features(posts, *PAIR)[0], features_of(posts, *PAIR)[0]
-    same = [FEATURES.index(name) for name in ("contained", "covered", "letters_shared", "length", "lacking", "adding")]
+    same = [FEATURES.index(name) for name in ("letters_shared", "letters_contained", "length", "adding")]
     assert found[same] == pytest.approx(np.array(expected)[same], abs=1e-9)
     assert 0.0 < found[FEATURES.index("shared")] <= expected[FEATURES.index("shared")]
     assert score([posts[0], posts[0]]) == 1.0
@@ -295,7 +309,7 @@ def test_a_fitted_model_finds_what_labels_mean() -> None:
     rng = np.random.default_rng(3)
     found = rng.random((800, len(FEATURES)))
     found[:, FEATURES.index("numbers_differ")] = rng.random(800) < 0.3
-    labels = (found[:, FEATURES.index("covered")] > 0.5) & (found[:, FEATURES.index("numbers_differ")] == 0)
+    labels = (found[:, FEATURES.index("letters_contained")] > 0.5) & (found[:, FEATURES.index("numbers_differ")] == 0)
     model = fit_to(found[:400], labels[:400], precision=0.9)
     matches = model.scores(found[400:]) >= 0.5
     assert (matches & labels[400:]).sum() / matches.sum() > 0.85

@@ -62,6 +62,8 @@ REPEATS = {
         "Pemerintah kota mengumumkan jembatan lama akan ditutup selama enam bulan untuk perbaikan besar"),
     "cut, zh": ("市政府昨天宣布老市场将继续营业...全文",
                 "市政府昨天宣布老市场将继续营业到明年年底，摊主们都很高兴，周边居民也放心了"),
+    "cut with a label, en": ("The council has decided that the old market will stay open until... Read more",
+        "The council has decided that the old market will stay open until the end of next year after all"),
     "ending, zh": ("明天记得带伞哦，要下大雨啦", "明天记得带伞，要下大雨了"),
     "another verb, zh": ("你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"),
     "particle, ja": ("明日の朝は駅前の店でパンを買うよ", "明日の朝は駅前の店でパンを買うね"),
@@ -145,7 +147,6 @@ DIFFERENT = {
                            "What I learned this year about cities: walk often and look up"),
 }  # fmt: skip
 KNOWN_WRONG = {
-    "repeat: cut, zh",
     "different: tones, vi",
     "different: name, it",
     "different: place before a colon, en",

@@ -108,7 +108,7 @@ def test_post_gets_a_new_model_where_no_other_one_fits() -> None:
     assert tuned.way == "new model"
     assert tuned.after.measures.f1 > tuned.before.measures.f1 + 0.03  # type: ignore[operator]
     model = tuned.settings.lengths[0].verifier.options["model"]  # type: ignore[union-attr]
-    assert set(model) > {"intercept", "covered"}
+    assert set(model) > {"intercept", "letters_contained"}
     again = hybriddup.evaluate(pairs, config=tuned.settings.to_dict(), workers=1)
     assert len(again.missed) + len(again.mistaken) == len(tuned.wrong)
 

@@ -40,8 +40,6 @@ class Room(NamedTuple):
     """int32[n_slots, 2]: number of occurrences of each slot's key in the first and in the second sequence."""
     slots: Int32s
     """int32[2, n]: the slot of each key of both sequences."""
-    ranks: Int32s
-    """int32[2, n]: for each key, the number of its earlier occurrences in the same sequence."""
     partners: Int32s
     """int32[n]: for each key of the first sequence, index of its partner in the second; -1 = no partner."""
     masks: UInt64s
@@ -59,7 +57,6 @@ def make_room(n: int) -> Room:
         np.empty(n_slots, np.uint64),
         np.empty((n_slots, 2), np.int32),
         np.empty((2, n), np.int32),
-        np.empty((2, n), np.int32),
         np.empty(n, np.int32),
         np.empty((n_masks, n_words), np.uint64),
         np.empty((n_aligned, n_words), np.uint64),
@@ -68,7 +65,7 @@ def make_room(n: int) -> Room:
 
 @njit(cache=True, nogil=True, inner=True)
 def enter_pair(keys: UInt64s, a: Side, b: Side, room: Room) -> None:
-    """Read two sequences of keys into ``room``: make the hash table of their keys, with slots and ranks."""
+    """Read two sequences of keys into ``room``: make the hash table of their keys, with slots."""
     n_slots = power_of_two(max(2 * (a.last - a.first + b.last - b.first), 4))
     for slot in range(n_slots):  # of a large table, short sequences use only the beginning
         room.counts[slot, 0], room.counts[slot, 1] = np.int32(0), np.int32(0)
@@ -86,7 +83,6 @@ def count_keys(keys: UInt64s, side: Side, n_slots: int, room: Room) -> None:
         while room.keys[slot] != key and (room.counts[slot, 0] | room.counts[slot, 1]) != 0:
             slot = (slot + ONE) & mask
         room.keys[slot], room.slots[side.which, i] = key, np.int32(slot)
-        room.ranks[side.which, i] = room.counts[slot, side.which]
         room.counts[slot, side.which] += np.int32(1)
 
 

@@ -19,19 +19,17 @@ from hybriddup.kernels.text.lcs import ALL_ONES, next_state
 
 FEATURES = tuple(
     (  # noqa: SIM905  (one name per line would fill half a screen)
-        "shared contained covered letters_shared letters_contained replaced largest_replaced moved "
-        "added_before added_within added_after numbers_differ numbers_added hashtags_differ hashtags_of_one "
-        "comment length lacking adding sources_differ source_of_one emoji_differ names_differ goes_on"
+        "shared letters_shared letters_contained largest_replaced moved added_before added_after comment length "
+        "adding numbers_differ hashtags_differ hashtags_of_one sources_differ source_of_one emoji_differ "
+        "names_differ goes_on"
     ).split()
 )
 """Names of the features in the order of the columns; `hybriddup.steps.verifiers.post.features` explains them."""
-SHARED, CONTAINED, COVERED, LETTERS_SHARED, LETTERS_CONTAINED, REPLACED, LARGEST_REPLACED, MOVED = range(8)
-ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER, NUMBERS_DIFFER, NUMBERS_ADDED, HASHTAGS_DIFFER, HASHTAGS_OF_ONE = range(8, 15)
-COMMENT, LENGTH, LACKING, ADDING, SOURCES_DIFFER, SOURCE_OF_ONE, EMOJI_DIFFER, NAMES_DIFFER, GOES_ON = range(15, 24)
-BY_PLACE = (SHARED, REPLACED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER, COMMENT)
+SHARED, LETTERS_SHARED, LETTERS_CONTAINED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_AFTER, COMMENT = range(8)
+LENGTH, ADDING, NUMBERS_DIFFER, HASHTAGS_DIFFER, HASHTAGS_OF_ONE, SOURCES_DIFFER, SOURCE_OF_ONE = range(8, 15)
+EMOJI_DIFFER, NAMES_DIFFER, GOES_ON = range(15, 18)
+BY_PLACE = (SHARED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_AFTER, COMMENT)
 """Columns of the features that are computed from an alignment of the two posts; the other features need none."""
-REPEATED = 0.7
-"""Share of a word's weight that counts as shared if the other post has the word, but fewer times."""
 LIGHT = 0.8
 """Two replacements are merged if the aligned tokens between them weigh at most this much."""
 NOTHING = 0.05
@@ -219,27 +217,20 @@ def measure_sharing(posts: ParsedPosts, a: Side, b: Side, room: Room, common_let
 
     ``common_letters``: length of the longest common subsequence of the two posts' letters.
     """
-    row[CONTAINED], row[LACKING], row[LENGTH] = known_to(posts, a, b, room)
-    row[COVERED], row[ADDING], _ = known_to(posts, b, a, room)
+    row[LENGTH], row[ADDING] = np.log1p(weigh(posts, a.first, a.last)), np.log1p(weigh_new(posts, b, a, room))
     n_a, n_b = posts.starts[a.last] - posts.starts[a.first], posts.starts[b.last] - posts.starts[b.first]
     row[LETTERS_SHARED] = 2.0 * common_letters / (n_a + n_b) if n_a + n_b > 0 else 1.0
     row[LETTERS_CONTAINED] = common_letters / max(n_a, 1)
 
 
 @njit(cache=True, nogil=True, inner=True)
-def known_to(posts: ParsedPosts, one: Side, other: Side, room: Room) -> tuple[float, float, float]:
-    """Return the share of a post's weight that is also in the other post, and two logarithms of weights.
-
-    The logarithms are log(1 + weight) of the words that the other post lacks, and log(1 + weight) of the whole post.
-    """
-    known, lacking, total = 0.0, 0.0, 0.0
+def weigh_new(posts: ParsedPosts, one: Side, other: Side, room: Room) -> float:
+    """Return the weight of the words of post ``one`` that post ``other`` lacks."""
+    weight = 0.0
     for token in range(one.last - one.first):
-        weight = np.float64(posts.weights[one.first + token])
-        n = room.counts[room.slots[one.which, token], other.which]
-        total += weight
-        known += weight if room.ranks[one.which, token] < n else REPEATED * weight if n > 0 else 0.0
-        lacking += weight if n == 0 else 0.0
-    return known / max(total, 0.5) if total > 0.0 else 1.0, np.log1p(lacking), np.log1p(total)
+        if room.counts[room.slots[one.which, token], other.which] == 0:
+            weight += posts.weights[one.first + token]
+    return weight
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -248,7 +239,7 @@ def measure_differences(
 ) -> None:
     """Write the features that depend on the alignment to ``row``.
 
-    These are the weights of words that are shared, replaced, moved, or added before, within or after the shared words.
+    These are the weights of words that are shared, replaced, moved, or added before or after the shared words.
     """
     head, tail, row[SHARED] = aligned_ends(posts, a, room)
     for i in range(len(differences)):
@@ -262,11 +253,12 @@ def measure_differences(
                 replaced = max(replaced, A_WORD)
             elif is_respelled(posts, of_a, of_b):
                 replaced = 0.0
-            row[REPLACED] += replaced
             row[LARGEST_REPLACED] = max(row[LARGEST_REPLACED], replaced)
-        elif only_b > NOTHING:
-            row[ADDED_AFTER if of_a[0] > tail else ADDED_BEFORE if of_a[1] <= head else ADDED_WITHIN] += only_b
-    for column in (SHARED, REPLACED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_WITHIN, ADDED_AFTER):
+        elif only_b > NOTHING and of_a[0] > tail:
+            row[ADDED_AFTER] += only_b
+        elif only_b > NOTHING and of_a[1] <= head:
+            row[ADDED_BEFORE] += only_b
+    for column in (SHARED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_AFTER):
         row[column] = np.log1p(row[column])
 
 
@@ -350,7 +342,7 @@ def measure_sets(posts: ParsedPosts, a: int, b: int, row: Float64s) -> None:
 
     A source is the publisher that a post names at its beginning or end: ``BBC News: ...``, ``... | Daily Post``.
     """
-    row[NUMBERS_DIFFER], row[NUMBERS_ADDED] = compare_sets(posts, a, b, NUMBERS)
+    row[NUMBERS_DIFFER], _ = compare_sets(posts, a, b, NUMBERS)
     row[HASHTAGS_DIFFER], row[HASHTAGS_OF_ONE] = compare_sets(posts, a, b, TAGS)
     row[SOURCES_DIFFER], row[SOURCE_OF_ONE] = compare_sets(posts, a, b, SOURCES)
     row[EMOJI_DIFFER], _ = compare_sets(posts, a, b, EMOJIS)

@@ -13,9 +13,12 @@ from hybriddup.kernels.posts.tokens import (
     CLOSE,
     ELLIPSIS,
     EMOJI,
+    EXTENDS,
     HASH,
+    IN_NAME,
     LONGEST,
     NUMBER,
+    OFFSET_BASIS,
     OPEN,
     POINT,
     SOURCE,
@@ -23,7 +26,10 @@ from hybriddup.kernels.posts.tokens import (
     TAG,
     WEIGHTS,
     WORD,
+    Characters,
     Tokens,
+    hashed,
+    is_in,
 )
 
 DROPPED = np.uint8(0)
@@ -49,6 +55,8 @@ LEAST_BEFORE_SERIAL = np.float32(5.0)
 #12``."""
 TAG_WEIGHT = np.float32(2.0)
 """Weight of a hashtag before a serial number: about that of a word."""
+LONGEST_LABEL = 30
+"""Maximum number of characters after an ellipsis at the end of a post that may be a label, as in ``... Read more``."""
 OWN_WORDS = np.float32(1.0)
 """Minimum weight of the words outside the quote; with less, only the quote of a post is compared."""
 
@@ -110,6 +118,20 @@ def is_cut_off(points: UInt32s, first: int, end: int) -> bool:
     if end > first and points[end - 1] in (ELLIPSIS, HEADLINE_END):
         return True
     return end > first + 2 and points[end - 1] == POINT and points[end - 2] == POINT and points[end - 3] == POINT
+
+
+@njit(cache=True, nogil=True, inner=True)
+def begin_label(points: UInt32s, first: int, end: int, known: Characters) -> int:
+    """Return where the label that follows the ellipsis of a cut post begins; ``end`` if there is no label."""
+    start, key = end, OFFSET_BASIS
+    while start > first and end - start < LONGEST_LABEL and points[start - 1] not in (ELLIPSIS, POINT):
+        start -= 1
+    if end - start == LONGEST_LABEL or not is_cut_off(points, first, start):
+        return end
+    for at in range(start, end):
+        if known.kinds[points[at]] & (IN_NAME | EXTENDS):
+            key = hashed(key, points[at])
+    return start if is_in(known.labels, key) else end
 
 
 @njit(cache=True, nogil=True, inner=True)

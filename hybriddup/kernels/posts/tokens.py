@@ -44,6 +44,8 @@ class Characters(NamedTuple):
     """uint8[0x110000]: Word_Break class of each code point, for `hybriddup.kernels.text.words.mark_words`."""
     fillers: UInt64s
     """uint64[n], ascending: hashes of words without content, such as interjections."""
+    labels: UInt64s
+    """uint64[n], ascending: hashes of the letters of labels after an ellipsis, such as ``readmore``."""
 
 
 class Tokens(NamedTuple):

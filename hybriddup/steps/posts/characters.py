@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
 import numpy as np
 import regex
 
-from hybriddup.data.records import UInt8s, characters_between
+from hybriddup.data.records import UInt8s, UInt64s, characters_between
 from hybriddup.kernels.posts import tokens as kernel
 from hybriddup.steps.tokenizers.words import word_classes
 
@@ -25,13 +26,16 @@ _KINDS = {
 _BITS = {r"\w": kernel.IN_NAME, r"\p{WB=Extend}\p{WB=ZWJ}": kernel.EXTENDS}
 PARTICLES = "了啦吧呀啊哦噢喔哟诶欸唉哎嗯呃额哇咯喽罗哒嘞趴叭鸭吗么呢嘛滴嗷呜嘤嘻嘿哈ㅋㅎㅠㅜ"
 """Characters that express only a tone of voice or laughter."""
+FILLERS, LABELS = "fillers.txt", "labels.txt"
+"""Files of words without content, such as interjections, and of labels after an ellipsis, such as ``Read more``."""
 _LAST_ASSIGNED = 0x40000
 
 
 @cache
 def load_characters() -> kernel.Characters:
-    """Return the tables of characters, word boundaries and fillers (words without content) for the kernels."""
-    return kernel.Characters(character_kinds(), word_classes(), np.array(sorted(map(hash_of, fillers())), np.uint64))
+    """Return the tables of characters, word boundaries, fillers and labels for the kernels."""
+    hashes = hashes_of(words_in(FILLERS)), hashes_of(words_in(LABELS))
+    return kernel.Characters(character_kinds(), word_classes(), *hashes)
 
 
 def character_kinds() -> UInt8s:
@@ -50,10 +54,15 @@ def character_kinds() -> UInt8s:
     return kinds
 
 
-def fillers() -> set[str]:
-    """Return the words of ``fillers.txt``, which have no content, such as interjections."""
-    lines = (files(__package__) / "fillers.txt").read_text("utf-8").splitlines()
+def words_in(name: str) -> set[str]:
+    """Return the words of a text file that lists them by language."""
+    lines = (files(__package__) / name).read_text("utf-8").splitlines()
     return {word for line in lines if not line.startswith("#") for word in line.partition(":")[2].split()}
+
+
+def hashes_of(words: Iterable[str]) -> UInt64s:
+    """Return uint64[n], ascending: the hash of each word."""
+    return np.sort(np.array(list(map(hash_of, words)), np.uint64))
 
 
 def hash_of(word: str) -> int:

@@ -13,29 +13,23 @@ MOST_CONTRIBUTIONS = 4
 MOST_DIFFERENCES = 6
 """Maximum number of differences between two texts that an explanation lists; it counts the rest, see `first_of`."""
 SHARES = {
-    "contained": "of the shorter post is in the longer one",
-    "covered": "of the longer post is in the shorter one",
     "letters_shared": "of all letters in common",
     "letters_contained": "of the letters of the shorter post in common",
 }
 """Phrases for features that are shares, 0 to 1."""
 AMOUNTS = {
     "shared": "in common in the same order",
-    "replaced": "replaced",
     "largest_replaced": "replaced in one place",
     "moved": "moved to another place",
     "added_before": "added at the beginning",
-    "added_within": "added in the middle",
     "added_after": "added at the end",
     "comment": "of comment next to a quote",
     "length": "in the shorter post",
-    "lacking": "only in the shorter post",
     "adding": "only in the longer post",
 }
 """Phrases for features that are weights of words."""
 FACTS = {
     "numbers_differ": ("no number is replaced", "each post has a number that the other lacks"),
-    "numbers_added": ("no number is added", "one post has an extra number"),
     "hashtags_differ": ("no hashtag is replaced", "each post has a hashtag that the other lacks"),
     "hashtags_of_one": ("no hashtag is added", "one post has an extra hashtag"),
     "sources_differ": ("no source is replaced", "each post has a source that the other lacks"),
@@ -57,8 +51,8 @@ def describe_feature(name: str, value: float) -> str:
     --------
     >>> describe_feature("letters_shared", 0.928)
     '92 % of all letters in common'
-    >>> describe_feature("replaced", 0.0)
-    'nothing replaced'
+    >>> describe_feature("moved", 0.0)
+    'nothing moved to another place'
     """
     if name in SHARES:
         return f"{int(100 * value + 1e-9)} % {SHARES[name]}"

@@ -3,18 +3,17 @@
 | feature | meaning |
 |---|---|
 | shared | weight of the words that both posts have in the same order (log) |
-| contained, covered | share of the weight of the shorter post, and of the longer one, that the other has in any order |
 | letters_shared | common letters of the words in order, without spaces, as a share of both posts: 0 to 1 |
 | letters_contained | common letters of the words in order, as a share of the shorter post: 0 to 1 |
-| replaced, largest_replaced | weight of all words that are replaced, and of the largest run of them (log) |
+| largest_replaced | weight of the largest run of replaced words (log) |
 | moved | weight of the words that both posts have, but in different places (log) |
-| added_before, added_within, added_after | weight of the words that only the longer post has, by place (log) |
-| numbers_differ, numbers_added | 1 if each post has a number that the other lacks; 1 if only one post does |
-| hashtags_differ, hashtags_of_one | likewise for hashtags at the ends of the posts |
-| sources_differ, source_of_one | likewise for names of sources, as in ``BREAKING: ...`` and ``... | Daily Post`` |
+| added_before, added_after | weight of the words that only the longer post has, before or after all shared ones (log) |
 | comment | weight of the words that a post adds to a quote and the other post lacks (log) |
 | length | weight of the shorter post (log) |
-| lacking, adding | weight of the words that only the shorter post has, and only the longer one (log) |
+| adding | weight of the words that only the longer post has, in any place (log) |
+| numbers_differ | 1 if each post has a number that the other lacks |
+| hashtags_differ, hashtags_of_one | 1 if each post has another hashtag at its ends; 1 if only one post has one more |
+| sources_differ, source_of_one | likewise for names of sources, as in ``BREAKING: ...`` and ``... | Daily Post`` |
 | emoji_differ | 1 if each post has an emoji that the other lacks |
 | names_differ | 1 if each post has a mention, link or flag that the other lacks |
 | goes_on | 1 if the shorter post is cut off and the longer one begins with it |

@@ -15,8 +15,8 @@ from hybriddup.steps.verifiers.post.model import PostModel
 
 QUANTILES = (0.02, 0.25, 0.5, 0.75, 0.98)
 """The curve of a feature may bend at these quantiles of its values."""
-RISING = ("shared", "contained", "covered", "letters_shared", "letters_contained", "goes_on")
-FREE = ("moved", "hashtags_of_one", "length", "source_of_one")
+RISING = ("shared", "letters_shared", "letters_contained", "length", "goes_on")
+FREE = ("moved", "hashtags_of_one", "source_of_one")
 """Features whose curve need not be monotone. For all others, a higher value never lowers the score if the feature is in
 `RISING`, and otherwise never raises it."""
 STRENGTH = 0.05
