@@ -83,7 +83,17 @@ def features_of(posts: list[str], earlier: np.ndarray, later: np.ndarray) -> lis
 @example(
     ["no no no no", "no no", "no no <repost>no no", "#no #no no no", "3 3 3 3", "好 好 好 好好", "🇫🇷 🇫🇷 🇫🇷", "🇩🇪 gold"]
 )
-@example(["a b c …全文", "a b c 全文", "a b …", "…全文", "a b c d... read more!", "a b c. read more", "a b c …全文 https://t.co/a"])
+@example(
+    [
+        "a b c …全文",
+        "a b c 全文",
+        "a b …",
+        "…全文",
+        "a b c d... read more!",
+        "a b c. read more",
+        "a b c …全文 https://t.co/a",
+    ]
+)
 @example(["", " ", "😀", "😀😀", "🇫🇷", "@anna", "https://t.co/a", "<url>", "\ud800", "#", "..."])
 def test_features_equal_the_plain_twin(posts: list[str]) -> None:
     earlier, later = np.triu_indices(len(posts))
