@@ -18,5 +18,5 @@ def _needed() -> None:
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HBase]:
-    with serving(tmp_path_factory.mktemp("hbase"), 1, "768m", QUICK) as running:
+    with serving(tmp_path_factory.mktemp("hbase"), 1, "768m", *QUICK) as running:
         yield running

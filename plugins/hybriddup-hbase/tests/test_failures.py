@@ -27,7 +27,7 @@ LEASE = 1.0
 @pytest.fixture(scope="module")
 def fragile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HBase]:
     """HBase with two region servers, which are killed."""
-    with serving(tmp_path_factory.mktemp("fragile"), 2, "384m", QUICK) as running:
+    with serving(tmp_path_factory.mktemp("fragile"), 2, "384m", *QUICK) as running:
         yield running
 
 
