@@ -37,8 +37,10 @@ FLAGS = (
     "-Djava.net.preferIPv4Stack=true",
 )  # fmt: skip
 """What Java 17 asks for."""
-QUICK = "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"
-"""Flags of Java: programs are compiled quickly rather than well, as tests are short, and a heap is small."""
+SMALL = "-XX:+UseSerialGC"
+"""A flag of Java: memory is freed without further threads."""
+QUICK = "-XX:TieredStopAtLevel=1"
+"""Another: programs are compiled quickly rather than well, for servers that run for a minute."""
 ZOOKEEPER = "tickTime=1000\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\n"
 LOGGING = """status = warn
 appender.c.type = Console
