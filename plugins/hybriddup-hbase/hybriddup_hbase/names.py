@@ -144,12 +144,12 @@ class Names:
         """
         row_of_name = {name: row_of(name) for name in names}
         rows = self._table.rows(list(row_of_name.values()))
-        claims = {name: claims_in(rows.get(row, {})) for name, row in row_of_name.items()}
+        claims = {name: [one for one in claims_in(rows.get(row, {})) if one.transaction != without]
+                  for name, row in row_of_name.items()}  # fmt: skip
         transactions = {one.transaction for some in claims.values() for one in some}
         found = self._table.rows([b"t" + one for one in sorted(transactions)])
         outcomes = {key[1:]: row[OUTCOME] for key, row in found.items()}
-        return {name: standing_of([one for one in some if one.transaction != without], outcomes)
-                for name, some in claims.items()}  # fmt: skip
+        return {name: standing_of(some, outcomes) for name, some in claims.items()}
 
 
 def row_of(name: bytes) -> bytes:

@@ -15,13 +15,12 @@ from Hbase_thrift import IOError as HBaseError
 from thriftpy2.thrift import TException
 
 from hybriddup.errors import StoreError
+from hybriddup_hbase.scans import Calls, scan_each
 
 FEWEST_ROWS = 128
 """Minimum number of rows per connection when a call is divided among connections."""
 FEWEST_SCANS = 4
 """Minimum number of scans per connection when they are divided among connections."""
-SCANNED = 1000
-"""Maximum number of rows that a scan returns per call."""
 ENABLED_WITHIN = 20.0
 """Seconds for which a new table may be disabled while another process creates it."""
 
@@ -169,7 +168,8 @@ class Table:
         """Return, for each prefix, the rows of a family whose keys begin with it. No prefix may end with byte 255."""
 
         def read(share: Sequence[bytes]) -> list[list[tuple[bytes, Row]]]:
-            return self._call(lambda connection: [scanned(connection, self._name, one, family) for one in share])
+            protocol = self._connection["protocol"]
+            return self._call(lambda connection: scan_each(Calls(connection, protocol), self._name, share, family))
 
         return [rows for found in self.each(read, self._shares(prefixes, FEWEST_SCANS)) for rows in found]
 
@@ -216,21 +216,6 @@ class Table:
     def add(self, place: Place, n: int) -> int:
         """Add to a counter; return its value afterwards. Atomic. A repeated call adds twice."""
         return self._call(lambda connection: int(connection.table(self._name).counter_inc(*place, n)))
-
-
-def scanned(connection: happybase.Connection, name: bytes, prefix: bytes, family: bytes) -> list[tuple[bytes, Row]]:
-    """Return the rows whose keys begin with a prefix.
-
-    A scan of `happybase` takes four calls, this one three: fewer rows than requested are the last ones.
-    """
-    client, end = connection.client, prefix[:-1] + bytes([prefix[-1] + 1])
-    scanner, found = client.scannerOpenWithStop(name, prefix, end, [family], {}), list[Any]()
-    while True:
-        some = client.scannerGetList(scanner, SCANNED)
-        found += some
-        if len(some) < SCANNED:
-            client.scannerClose(scanner)
-            return [(one.row, {column: cell.value for column, cell in one.columns.items()}) for one in found]
 
 
 def write_rows(table: happybase.Table, rows: Sequence[tuple[bytes, Row]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from servers import CACHE, JAVA, MAVEN, QUICK, HBase, serving
+from servers import CACHE, JAVA, MAVEN, SMALL, HBase, serving
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -18,5 +18,5 @@ def _needed() -> None:
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HBase]:
-    with serving(tmp_path_factory.mktemp("hbase"), 1, "768m", QUICK) as running:
+    with serving(tmp_path_factory.mktemp("hbase"), 1, "768m", SMALL) as running:
         yield running

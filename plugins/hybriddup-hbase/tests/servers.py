@@ -37,8 +37,10 @@ FLAGS = (
     "-Djava.net.preferIPv4Stack=true",
 )  # fmt: skip
 """What Java 17 asks for."""
+SMALL = "-XX:+UseSerialGC"
+"""A flag of Java: memory is freed without further threads."""
 QUICK = "-XX:TieredStopAtLevel=1"
-"""Programs are compiled quickly rather than well, as tests are short."""
+"""Another: programs are compiled quickly rather than well, for servers that run for a minute."""
 ZOOKEEPER = "tickTime=1000\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\n"
 LOGGING = """status = warn
 appender.c.type = Console
@@ -107,7 +109,14 @@ class HBase:
             "hbase.regionserver.handler.count": 10,
             # otherwise each family of each table takes 2 MB of the heap, and the tests make a hundred tables
             "hbase.hregion.memstore.mslab.enabled": "false",
+            # servers answer at once, and are asked again soon: by default they wait for others and collect work first
             "hbase.master.wait.on.regionservers.mintostart": self.n,
+            "hbase.master.wait.on.regionservers.maxtostart": self.n,
+            "hbase.regionserver.msginterval": 300,
+            "hbase.assignment.dispatch.wait.msec": 5,
+            "hbase.procedure.remote.dispatcher.delay.msec": 5,
+            "hbase.client.pause": 10,
+            "hbase.client.retries.number": 40,  # a minute in all, as the pauses grow a hundredfold and more
         }
 
     def write_settings(self) -> None:

@@ -7,6 +7,7 @@ import re
 import happybase
 import pytest
 from hybriddup_hbase.opening import LAYOUT
+from plugin_support.classic import config_of
 from servers import HBase, free_port
 
 import hybriddup
@@ -96,7 +97,8 @@ def test_the_server_may_speak_otherwise(servers: HBase, transport: str, protocol
     servers.start_thrift("other-thrift", port, *flags)
     try:
         address = f"hbase://127.0.0.1:{port}/otherwise?transport={transport}&protocol={protocol}"
-        with hybriddup.Window.open(address, config=CONFIG) as window:
-            assert window.add("text").kept
+        with hybriddup.Window.open(address, config=config_of((4, 1))) as window:
+            assert [window.add("text").kept for _ in range(2)] == [True, False]
+            assert window.match("text")[0].is_match
     finally:
         servers.end("other-thrift")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -31,9 +31,10 @@ class Forgetful(Proxy):
         if one.getpeername()[1] != self.to:
             super().hand_on(one, other)
             return
-        while self.left != 0 and (data := one.recv(2**20)):
-            other.sendall(data)
-            self.left = None if self.left is None else self.left - 1
+        with suppress(OSError):
+            while self.left != 0 and (data := one.recv(2**20)):
+                other.sendall(data)
+                self.left = None if self.left is None else self.left - 1
         self.left = None
         self.drop(one, other)
 

@@ -15,7 +15,7 @@ from hybriddup_hbase.store import HBaseStore
 from plugin_support.expiry import check_levelling_off
 from plugin_support.faults import check_shared_window, make_posts
 from plugin_support.late import check_stopped_sender
-from servers import QUICK, HBase, serving
+from servers import QUICK, SMALL, HBase, serving
 
 import hybriddup
 from hybriddup.errors import StoreError
@@ -27,7 +27,7 @@ LEASE = 1.0
 @pytest.fixture(scope="module")
 def fragile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HBase]:
     """HBase with two region servers, which are killed."""
-    with serving(tmp_path_factory.mktemp("fragile"), 2, "384m", QUICK) as running:
+    with serving(tmp_path_factory.mktemp("fragile"), 2, "384m", SMALL, QUICK) as running:
         yield running
 
 

@@ -11,9 +11,9 @@ from servers import Server
 
 import hybriddup
 from hybriddup.errors import StoreError
-from hybriddup.testing.window_posts import CONFIG
+from hybriddup.testing.window_posts import CONFIG, distinct_texts
 
-POSTS = [f"{number} came to the market of town {number * 7}, number {number}" for number in range(200)]
+POSTS = distinct_texts(200)
 
 
 def emptied(client: redis.Redis, window: str) -> None:
