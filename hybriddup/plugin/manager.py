@@ -25,8 +25,6 @@ from hybriddup.steps.options import quote, suggest
 if TYPE_CHECKING:
     import typer
 
-    from hybriddup.run.result import Result
-
 DISABLE_VARIABLE = "HYBRIDDUP_DISABLE_PLUGINS"
 """Environment variable with the names of plugins that are not loaded, separated by commas."""
 
@@ -139,8 +137,8 @@ class PluginManager:
         """Call ``hybriddup_add_commands`` of every plugin, in the order they were loaded."""
         self._call_each(spec.hybriddup_add_commands.__name__, app=app)
 
-    def run_finished(self, result: Result) -> None:
-        """Call ``hybriddup_run_finished`` of every plugin, in the order they were loaded."""
+    def run_finished(self, result: object) -> None:
+        """Call ``hybriddup_run_finished`` of every plugin with a `hybriddup.Result`, in the order they were loaded."""
         self._call_each(spec.hybriddup_run_finished.__name__, result=result)
 
     def describe(self) -> list[PluginDescription]:

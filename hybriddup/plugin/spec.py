@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import typer
 
     from hybriddup.plugin.registry import Registry
-    from hybriddup.run.result import Result
 
 PROJECT = "hybriddup"
 """Name of the hook markers and of the entry-point group of installed plugins."""
@@ -42,8 +41,9 @@ def hybriddup_add_commands(app: typer.Typer) -> None:
 
 
 @hookspec
-def hybriddup_run_finished(result: Result) -> None:
+def hybriddup_run_finished(result: object) -> None:
     """Process the result of a run, for example send its counts to a monitor.
 
-    Called once after each run that decided its posts, before any output appears. The result must not be changed.
+    Called once after each run that decided its posts, before any output appears. ``result`` is a `hybriddup.Result`,
+    which must not be changed.
     """
