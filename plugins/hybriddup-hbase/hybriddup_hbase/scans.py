@@ -8,16 +8,15 @@ at every call.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import happybase
 from Hbase_thrift import Hbase
 from thriftpy2.protocol import TBinaryProtocol, TCompactProtocol
 from thriftpy2.thrift import TApplicationException, TMessageType
 
-if TYPE_CHECKING:
-    from hybriddup_hbase.table import Row
-
+ScannedRow = tuple[bytes, dict[bytes, bytes]]
+"""A row: its key, and the value of each column."""
 SCANNED = 1000
 """Maximum number of rows that a scan returns per call."""
 AT_ONCE = 64
@@ -69,13 +68,13 @@ class Calls:
         return answer
 
 
-def scan_each(calls: Calls, name: bytes, prefixes: Sequence[bytes], family: bytes) -> list[list[tuple[bytes, Row]]]:
+def scan_each(calls: Calls, name: bytes, prefixes: Sequence[bytes], family: bytes) -> list[list[ScannedRow]]:
     """Return, for each prefix, the rows of a table whose keys begin with it. No prefix may end with byte 255."""
     some = (prefixes[first : first + AT_ONCE] for first in range(0, len(prefixes), AT_ONCE))
     return [rows for share in some for rows in scan_at_once(calls, name, share, family)]
 
 
-def scan_at_once(calls: Calls, name: bytes, prefixes: Sequence[bytes], family: bytes) -> list[list[tuple[bytes, Row]]]:
+def scan_at_once(calls: Calls, name: bytes, prefixes: Sequence[bytes], family: bytes) -> list[list[ScannedRow]]:
     """Return the same for at most `AT_ONCE` prefixes. Fewer rows than requested are the last ones."""
     ends = [one[:-1] + bytes([one[-1] + 1]) for one in prefixes]
     ranges = zip(prefixes, ends, strict=True)
