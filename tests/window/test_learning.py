@@ -67,6 +67,15 @@ def test_a_pair_has_the_same_score_at_every_opening(tmp_path: Path) -> None:
     assert {post: later[post] for post in learned} == learned
 
 
+def test_weights_and_keys_are_learned_from_what_they_are_made_of_later(tmp_path: Path) -> None:
+    """Mentions within a sentence, which take no part in fingerprints and keys, change nothing."""
+    for name, mention in (("with", "@bo "), ("without", "")):
+        with Window.open(tmp_path / name, "posts") as window:
+            window.add_many([f"{text} {mention}and {text}" for text in texts(LEARN_AT)])
+    assert learned(tmp_path / "with")
+    assert learned(tmp_path / "with") == learned(tmp_path / "without")
+
+
 def test_scores_are_by_how_rare_words_are_once_enough_posts_came() -> None:
     with Window.open(None, COSINE) as window, Window.open(None, comparing_by("cosine", idf=False)) as plain:
         for each in (window, plain):
