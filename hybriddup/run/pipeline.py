@@ -37,7 +37,7 @@ from hybriddup.steps.deciding.contest import Verify
 from hybriddup.steps.deciding.decider import Decider
 from hybriddup.steps.deciding.pairs import join_pairs, no_verified_pairs, pair_codes
 from hybriddup.steps.exact import EqualTexts, find_equal_texts, part_by_scope, part_without_tokens
-from hybriddup.steps.parallel import available_workers, start_in_background, undisturbed
+from hybriddup.steps.parallel import available_workers, start_in_background, start_in_thread, undisturbed
 from hybriddup.steps.verifiers import VerifierContext
 from hybriddup.steps.verifiers.bounds import texts_at
 
@@ -91,7 +91,7 @@ def run(
         undisturbed(lambda: audit.add_to(result.summary, workers, clock), clock.stop)
     else:
         own = Clock()  # the progress shows what the caller does
-        wait = start_in_background(lambda: audit.add_to(result.summary, 1, own), workers)
+        wait = start_in_thread(lambda: audit.add_to(result.summary, workers, own), workers)
         while_auditing(result)
         undisturbed(wait)
         clock.include(own)

@@ -132,6 +132,19 @@ def start_in_background(function: Callable[[], R], workers: int) -> Callable[[],
     return lambda: function() if begun.cancel() else begun.result()
 
 
+def start_in_thread(function: Callable[[], R], workers: int) -> Callable[[], R]:
+    """Start a function in a thread of its own, which can share work with the pool; the returned function waits for it.
+
+    With one worker, the waiting thread runs the function.
+    """
+    if workers <= 1:
+        return function
+    thread = ThreadPoolExecutor(1, "hybriddup in background")
+    begun = thread.submit(function)
+    thread.shutdown(wait=False)
+    return begun.result
+
+
 def alone(function: Callable[[], R]) -> R:
     """Call a function in this thread, with parallel work switched off, and return its result."""
     before, of_thread.is_worker = getattr(of_thread, "is_worker", False), True
