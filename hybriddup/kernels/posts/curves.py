@@ -41,6 +41,15 @@ def height_at(curves: Curves, first: int, last: int, value: float) -> float:
     return np.float64(slope * (value - start) + low)
 
 
+@njit(cache=True, nogil=True)
+def sum_curves(curves: Curves, features: Float64s) -> Float64s:
+    """Return float64[n]: the sum for each row of ``features``, float64[n, n_features]."""
+    sums = np.empty(len(features))
+    for row in range(len(features)):
+        sums[row] = sum_of(curves, features[row])
+    return sums
+
+
 @njit(cache=True, nogil=True, inner=True)
 def sum_of(curves: Curves, row: Float64s) -> float:
     """Return the sum for one ``row`` of features; the heights are added in the order of the curves."""

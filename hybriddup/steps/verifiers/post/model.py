@@ -12,7 +12,7 @@ import numpy as np
 
 from hybriddup.data.limits import DECIMALS
 from hybriddup.data.records import Float64s
-from hybriddup.kernels.posts.curves import Curves
+from hybriddup.kernels.posts.curves import Curves, sum_curves
 from hybriddup.kernels.posts.features import BY_PLACE, FEATURES, LENGTH, SHARED
 from hybriddup.steps.guards.tables import read_table
 from hybriddup.steps.verifiers.phrases import describe_contributions
@@ -67,15 +67,11 @@ class PostModel:
 
     def contributions(self, features: Float64s) -> Float64s:
         """Return float64[n_pairs, n_features]: the contribution of each feature, in the order of `FEATURES`."""
-        added = np.zeros(features.shape[::-1])
-        for column, values, heights in self._columns:
-            added[column] = np.interp(features[:, column], values, heights)
-        return added.T
-
-    @cached_property
-    def _columns(self) -> list[tuple[int, Float64s, Float64s]]:
-        """For each curve, the column of its feature, and the values and heights of its points."""
-        return [(FEATURES.index(name), *np.array(points).T.copy()) for name, points in self.curves.items()]
+        added = np.zeros(features.shape)
+        for name, points in self.curves.items():
+            column = FEATURES.index(name)
+            added[:, column] = np.interp(features[:, column], *np.array(points).T)
+        return added
 
     def explain(self, features: Float64s) -> list[str]:
         """Return lines on the features that raise or lower the score of a pair; ``features``: float64[n_features].
@@ -87,9 +83,14 @@ class PostModel:
 
     def scores(self, features: Float64s) -> Float64s:
         """Return float64[n_pairs]: the scores, 0.0 to 1.0."""
-        total = self.intercept + self.contributions(features).sum(axis=1)
+        total = sum_curves(self._curves, features)
         scores: Float64s = np.round(1.0 / (1.0 + np.exp(-total.clip(-700.0, 700.0))), DECIMALS)
         return scores
+
+    @cached_property
+    def _curves(self) -> Curves:
+        """The curves as arrays for the compiled code."""
+        return as_curves(self.intercept, [(FEATURES.index(name), points) for name, points in self.curves.items()])
 
     def bound(self, thresholds: Float64s) -> tuple[Curves, Float64s]:
         """Return curves that bound the sum of a pair before alignment, and the least sum for each threshold."""

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from pydantic import Field, field_validator
 
-from hybriddup.data.records import Bools, CandidatePairs, EncodedTexts, Float64s, Int32s, Int64s, encode_texts
-from hybriddup.kernels.posts.features import FEATURES, differ_in_numbers
+from hybriddup.data.records import Bools, CandidatePairs, EncodedTexts, Float64s, Int32s, Int64s, UInt8s, encode_texts
+from hybriddup.kernels.posts.features import differ_in_numbers
 from hybriddup.kernels.posts.letter_pairs import N_BUCKETS, letter_pairs_of
+from hybriddup.kernels.posts.rules import find_rules
 from hybriddup.kernels.text.lcs import symbols_in_common
 from hybriddup.steps.options import Options as ComponentOptions
 from hybriddup.steps.parallel import map_slices
@@ -52,7 +53,7 @@ RULES = (
     (0.0, "the posts have little text, and their links, names or sources differ"),
     (0.0, "there are no words, and the hashtags or emoji differ"),
 )
-"""The score and the reason of each rule, by its number, from `rules_of`; number 0 is no rule. In a
+"""The score and the reason of each rule, by its number in `hybriddup.kernels.posts.rules`; number 0 is no rule. In a
 labelled sample, 264 of 279 pairs with different numbers are different posts; serial numbers do not count."""
 RULE_SCORES = np.array([score for score, _ in RULES])
 
@@ -154,20 +155,9 @@ class Post:
         return LeastInCommon(of_shorter=LEAST_CONTAINED if threshold > 0.0 else 0.0)
 
 
-def rules_of(features: Float64s) -> Int64s:
-    """Return int64[n_pairs]: the number in `RULES` of the first rule that applies to each pair; 0 = none."""
-    of = dict(zip(FEATURES, features.T, strict=True))
-    has_other_names = (of["names_differ"] > 0.0) | (of["sources_differ"] > 0.0)
-    has_other_signs = (of["hashtags_differ"] > 0.0) | (of["hashtags_of_one"] > 0.0) | (of["emoji_differ"] > 0.0)
-    conditions = [
-        (of["letters_shared"] == 1.0) & ~has_other_names & ~has_other_signs,
-        (of["goes_on"] == 1.0) & (of["length"] >= np.log1p(CUT_OFF)),
-        of["comment"] >= np.log1p(COMMENT),
-        of["numbers_differ"] == 1.0,
-        has_other_names & (of["length"] < np.log1p(LITTLE)),
-        has_other_signs & (of["length"] == 0.0),
-    ]
-    return np.select(conditions, range(1, len(RULES)))
+def rules_of(features: Float64s) -> UInt8s:
+    """Return uint8[n_pairs]: the number in `RULES` of the first rule that applies to each pair; 0 = none."""
+    return np.asarray(find_rules(features, np.log1p(CUT_OFF), np.log1p(COMMENT), np.log1p(LITTLE)))
 
 
 def by_rules(scores: Float64s, features: Float64s) -> Float64s:
