@@ -35,7 +35,7 @@ FEW = 100
 FEWEST_OF_BAND = 20
 """Minimum number of pairs with each label for a length band to get its own threshold."""
 FEWEST_TO_REFIT = 60
-"""Minimum number of pairs with each label for fitting a new model, which has about 80 weights."""
+"""Minimum number of pairs with each label for fitting a new model, which has about 40 weights."""
 CLEARLY = 0.005
 """Minimum gain in F1 for a changed configuration to win over the unchanged one."""
 N_DRAWN = 1000

@@ -7,7 +7,7 @@ import numpy as np
 from hybriddup.data.records import Bools, Float32s, Float64s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE
-from hybriddup.kernels.posts.structure import OWN_WORDS, arrange, begin_label
+from hybriddup.kernels.posts.structure import OWN_WORDS, arrange, start_of_label
 from hybriddup.kernels.posts.tokens import (
     CHARACTER,
     CLUSTER,
@@ -68,7 +68,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
     is_cut = np.zeros(n_posts, np.bool_)
     n, n_letters, starts[0] = np.int64(0), np.int64(0), 0
     for post in range(n_posts):
-        first_point, end = offsets[post], begin_label(points, offsets[post], offsets[post + 1], known)
+        first_point, end = offsets[post], start_of_label(points, offsets[post], offsets[post + 1], known)
         found = read_tokens(points, first_point, end, begins, known, tokens)
         is_cut[post] = arrange(points, first_point, end, tokens, found)
         has_quote, present = begin_quote(tokens, found), ONE

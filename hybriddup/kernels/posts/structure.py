@@ -2,7 +2,8 @@
 
 Decoration is a hashtag at either end, a serial number at the end (``#8``, ``[2036345]``), the name of a source before a
 colon or after a bar (``BREAKING: ...``, ``... | Daily Post``), and a label in brackets at the beginning (``[Daily goal]
-...``). A hashtag within a sentence is an ordinary word.
+...``). A hashtag within a sentence is an ordinary word. A label after the ellipsis of a cut post (``... Read more``) is
+no part of the post.
 """
 
 import numpy as np
@@ -121,7 +122,7 @@ def is_cut_off(points: UInt32s, first: int, end: int) -> bool:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def begin_label(points: UInt32s, first: int, end: int, known: Characters) -> int:
+def start_of_label(points: UInt32s, first: int, end: int, known: Characters) -> int:
     """Return where the label that follows the ellipsis of a cut post begins; ``end`` if there is no label."""
     start, key = end, OFFSET_BASIS
     while start > first and end - start < LONGEST_LABEL and points[start - 1] not in (ELLIPSIS, POINT):

@@ -65,7 +65,7 @@ class BlockIndex(ABC):
         Parameters
         ----------
         texts
-            Normalized texts.
+            Normalized texts; with ``compare: body``, only their words, without emoji, links and mentions.
         bits
             uint64[n, words]: their fingerprints.
         """

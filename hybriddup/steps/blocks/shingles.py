@@ -35,10 +35,9 @@ COMMON = "common_in_surroundings"
 MAX_BUCKET_SIZE = 256
 """Default of ``max_bucket_size``. Of the repeats found without a limit, a limit of 256 finds 98.9 % and one of 512
 finds 99.5 % in a window of 5 million posts, as measured with proportionally lower limits on 300,000 Weibo posts."""
-
 MAX_CANDIDATES = 12
 """Default of ``max_candidates``. A limit of 16 finds 5 more of 77,443 repeats among 300,000 Weibo posts, and 3 more of
-12,521 among as many titles, and compares up to a third more pairs of posts that are made from one template."""
+12,521 among as many titles, and compares up to a quarter more pairs of posts that are made from one template."""
 
 
 class Shingles(BlockIndex):

@@ -101,7 +101,7 @@ def words_of(posts: Sequence[str], workers: int = 1) -> list[str]:
 
 
 def words_of_few(posts: Sequence[str]) -> Sequence[str]:
-    """Do the work of `words_of` for posts that fit into the CPU cache together."""
+    """Return the words of each post, for posts that fit into the CPU cache together."""
     characters = load_characters()
     chosen = np.flatnonzero(may_have_more_than_words(*encode_texts(posts), characters.kinds)).tolist()
     if not chosen:
