@@ -260,7 +260,7 @@ def bands(config: dict[str, Any]) -> list[Any]:
 
 
 def test_a_threshold_may_be_written_alone() -> None:
-    assert bands({"threshold": 0.8}) == [("post", 0.8)] * 3
+    assert bands({"threshold": 0.8}) == [("post", 0.8)] * 4
     two = [{"up_to": 40, "threshold": 0.8}, {"verifier": "edit", "threshold": 0.9}]
     assert bands({"lengths": two}) == [("post", 0.8), ("edit", 0.9)]
     one_for_all = {"threshold": 0.7, "lengths": [{"up_to": 8, "exact_only": True}, {"verifier": {"use": "edit"}}]}

@@ -25,7 +25,8 @@ def test_measures_are_those_of_the_pairs(run: Run, tmp_path: Path) -> None:
     assert (decision["n_found"], decision["n_right"], decision["n_wanted"]) == (4, 2, 3)
     assert (decision["precision"], decision["recall"]) == (0.5, 2 / 3)
     assert (evaluation["missed"], evaluation["mistaken"]) == ([2], [3, 5])
-    assert {band["length_band"]: band["n_pairs"] for band in evaluation["bands"]} == {"0-4": 2, "5-15": 3, "16-": 1}
+    n_pairs = {band["length_band"]: band["n_pairs"] for band in evaluation["bands"]}
+    assert n_pairs == {"0-4": 2, "5-15": 3, "16-40": 1, "41-": 0}
     for band in [evaluation["total"], *evaluation["bands"]]:
         assert band["stage_1"]["n_right"] >= band["decision"]["n_right"]
 

@@ -38,13 +38,12 @@ def test_posts_is_the_defaults() -> None:
 
 
 def test_weibo_adds_to_posts_what_is_particular_to_weibo(manager: PluginManager) -> None:
-    """As its file says: what the platform leaves in a text, no band for five to fifteen characters, and a threshold."""
+    """As its file says: what the platform leaves in a text, and one threshold for texts of five and more characters."""
     posts, weibo = load_settings("posts", manager).to_dict(), load_settings("weibo", manager).to_dict()
     assert weibo.pop("normalizer") == posts.pop("normalizer") | {"residue": "drop"}
-    assert posts["lengths"].pop(1)["up_to"] == 15
-    own = [one["lengths"][1]["verifier"].pop("threshold") for one in (weibo, posts)]
-    assert own == [0.44, 0.5]
-    assert weibo == posts
+    shorter, *longer = posts["lengths"]
+    assert weibo["lengths"] == [shorter, longer[-1] | {"verifier": longer[-1]["verifier"] | {"threshold": 0.44}}]
+    assert weibo | {"lengths": longer} == posts | {"lengths": longer}
 
 
 def test_benchmark_is_the_rule_of_the_comparison(manager: PluginManager) -> None:

@@ -171,7 +171,7 @@ def test_metrics_are_those_of_prometheus() -> None:
     expected = {
         ("posts_total",): 3,
         ("repeated_ids_total",): 1,
-        **{("decisions_total", *kind): 1 for kind in (("16-", "near"), ("16-", "kept"), ("0-4", "kept"))},
+        **{("decisions_total", *kind): 1 for kind in (("16-40", "near"), ("16-40", "kept"), ("0-4", "kept"))},
         ("requests_refused_total", "invalid_post"): 1,
         ("request_seconds_count", "/v1/posts", "200", "POST"): 2,
         ("request_seconds_count", "/v1/posts/{id}", "404", "GET"): 1,

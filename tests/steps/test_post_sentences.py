@@ -146,11 +146,7 @@ DIFFERENT = {
     "same beginning, en": ("What I learned this year about gardens: water early and wait",
                            "What I learned this year about cities: walk often and look up"),
 }  # fmt: skip
-KNOWN_WRONG = {
-    "different: tones, vi",
-    "different: name, it",
-    "different: place before a colon, en",
-}
+KNOWN_WRONG = {"different: tones, vi"}
 """What the default configuration still gets wrong."""
 CASES = {f"repeat: {name}": (*pair, True) for name, pair in REPEATS.items()}
 CASES |= {f"different: {name}": (*pair, False) for name, pair in DIFFERENT.items()}

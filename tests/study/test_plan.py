@@ -121,7 +121,7 @@ def test_harder_edits_have_no_plan(share: float) -> None:
 def test_other_widths_leave_the_limits_to_their_defaults() -> None:
     """The limits of 128 bits would let unrelated texts pass."""
     settings = load_settings(make_plan(Question(1_000_000, 64, edit_share=0.1)).configuration)
-    assert [band.max_hamming_distance for band in settings.lengths] == [22, 22, 20]
+    assert [band.max_hamming_distance for band in settings.lengths] == [22, 22, 22, 20]
     assert settings.warnings() == []
 
 
