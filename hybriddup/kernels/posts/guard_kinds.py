@@ -33,5 +33,7 @@ class Signs(NamedTuple):
     """uint64[n_words], ascending: hashes of the words that guards look for, in scripts with spaces."""
     of_words: UInt8s
     """uint8[n_words]: flags of each word."""
+    with_negation: UInt64s
+    """uint64[n], ascending: hashes of the words that may be added together with a negation, such as "do"."""
     names: UInt64s
     """uint64[n_names], ascending: hashes of names of two or more Han characters, and of one-character surnames."""

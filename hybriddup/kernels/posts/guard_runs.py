@@ -26,6 +26,7 @@ from hybriddup.kernels.posts.guard_kinds import (
     TYPOGRAPHIC,
     Signs,
 )
+from hybriddup.kernels.posts.guard_texts import flags_of_word
 from hybriddup.kernels.posts.tokens import OFFSET_BASIS, hashed, is_in
 
 MOST_WORDS = 512
@@ -125,7 +126,8 @@ def without_ruled_out(
     if n_a == start and n_b == start:
         return found & ~(NAME | NEGATION | OPPOSITE)
     if n_a == start or n_b == start:
-        return found & ~NAME
+        is_kept = may_be_negations(a, 0, start, n_a, signs, words) and may_be_negations(b, 1, start, n_b, signs, words)
+        return found & ~(NAME if is_kept else NAME | NEGATION)
     if max(n_a, n_b) - start > LONGEST_EXCHANGE and has_different_ends(a, b, start, n_a - 1, n_b - 1, words):
         return found & ~NAME
     if not is_one_run(a, b, start, n_a, n_b, words):
@@ -136,6 +138,21 @@ def without_ruled_out(
     if min(n_a, n_b) > start + 1 and han_a > 0 and han_b > 0:  # more than one word next to a denial
         found &= ~NEGATION
     return found
+
+
+@njit(cache=True, nogil=True, inner=True)
+def may_be_negations(text: UInt32s, side: int, start: int, end: int, signs: Signs, words: Words) -> bool:
+    """Return whether words ``start`` to ``end - 1`` of text ``side`` may all be negations, or words added with one."""
+    for i in range(start, end):
+        first = words.starts[side, i]
+        if is_in(signs.with_negation, words.keys[side, i]) or signs.kinds[text[first]] & NEGATION:
+            continue
+        has_mark = False
+        for at in range(first, words.ends[side, i]):
+            has_mark |= text[at] == APOSTROPHE or text[at] == TYPOGRAPHIC
+        if not has_mark and not flags_of_word(text, first, words.ends[side, i], words.keys[side, i], signs) & NEGATION:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True, inner=True)

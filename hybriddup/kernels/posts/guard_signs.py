@@ -77,7 +77,8 @@ def _signs_of_pair(a: UInt32s, b: UInt32s, signs: Signs, room: Room, words: Word
     if not result or may_be_blanked(a) or may_be_blanked(b):
         return result
     if not is_small(a, b, n_before, n_after, room.reached):
-        is_read = has_other_days or _may_have_other_values(room)
+        is_large = max(len(a), len(b)) - n_before - n_after > LONGEST_CHANGE
+        is_read = has_other_days or _may_have_other_values(room, is_large)
         return result & NUMBER if is_read else np.uint8(0)
     if result & (NAME | NEGATION):
         result = without_ruled_out(result, a, b, first, n_left, signs, words)
@@ -136,15 +137,14 @@ def _concerned_of_many(room: Room) -> np.uint8:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _may_have_other_values(room: Room) -> bool:
-    """Return whether each text may have a number in digits, or the name of a weekday or month, that the other lacks.
+def _may_have_other_values(room: Room, is_large: bool) -> bool:
+    """Return whether each text may have a number in digits that the other lacks, in the place of the other's number.
 
-    If texts differ a lot, the guard `numbers` considers only these. Even equal digits may be different numbers if a Han
-    numeral follows, as in ``3万``.
+    If texts differ a lot, the guard `numbers` considers only these, and days. Even equal digits may be different
+    numbers if a Han numeral follows, as in ``3万``.
     """
     has_many = max(room.n_signs[0], room.n_signs[1]) == MOST_SIGNS
-    has_numeral = _count_kind(room, 0, NUMERAL) + _count_kind(room, 1, NUMERAL) > 0
-    return has_many or has_numeral or _each_has_more(room, DIGIT)
+    return has_many or _both_have_more(room, DIGIT | NUMERAL, is_large)
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -157,37 +157,34 @@ def _count_kind(room: Room, side: int, kind: np.uint8) -> int:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _is_more(at: int, room: Room, side: int, kind: np.uint8) -> bool:
-    """Return whether sign ``at`` of text ``side`` is of kind ``kind``, such as `DIGIT`, and rarer in the other text."""
-    if not room.kinds[side, at] & kind:
-        return False
-    n_more = np.int64(0)
-    for text in range(2):
-        for other in range(room.n_signs[text]):
-            if room.hashes[text, other] == room.hashes[side, at] and room.kinds[text, other] & kind:
-                n_more += 1 if text == side else -1
-    return n_more > 0
-
-
-@njit(cache=True, nogil=True, inner=True)
-def _has_more(room: Room, side: int, kind: np.uint8) -> bool:
-    """Return whether text ``side``, 0 or 1, has any sign of ``kind``, such as a digit, more often than the other."""
-    for at in range(room.n_signs[side]):  # noqa: SIM110  (numba has no any)
-        if _is_more(at, room, side, kind):
-            return True
-    return False
+def _mark_more(room: Room, kind: np.uint8) -> tuple[bool, bool]:
+    """Set `Room.is_more` for the signs of ``kind``, such as a digit; return for each text whether it has any more."""
+    has_more = (False, False)
+    for side in range(2):
+        for at in range(room.n_signs[side]):
+            n_more = np.int64(0)
+            for text in range(2 if room.kinds[side, at] & kind else 0):
+                for other in range(room.n_signs[text]):
+                    if room.hashes[text, other] == room.hashes[side, at] and room.kinds[text, other] & kind:
+                        n_more += 1 if text == side else -1
+            room.is_more[side, at] = n_more > 0
+            if n_more > 0:
+                has_more = (True, has_more[1]) if side == 0 else (has_more[0], True)
+    return has_more
 
 
 @njit(cache=True, nogil=True, inner=True)
 def _either_has_more(room: Room, kind: np.uint8) -> bool:
     """Return whether either text has any sign of ``kind``, such as a digit, more often than the other text."""
-    return _has_more(room, 0, kind) or _has_more(room, 1, kind)
+    of_a, of_b = _mark_more(room, kind)
+    return of_a or of_b
 
 
 @njit(cache=True, nogil=True, inner=True)
 def _each_has_more(room: Room, kind: np.uint8) -> bool:
     """Return whether each text has a sign of ``kind``, such as a digit, that is rarer in the other text."""
-    return _has_more(room, 0, kind) and _has_more(room, 1, kind)
+    of_a, of_b = _mark_more(room, kind)
+    return of_a and of_b
 
 
 @njit(cache=True, nogil=True, inner=True)
@@ -197,12 +194,12 @@ def _both_have_more(room: Room, kind: np.uint8, is_large: bool) -> bool:
     Signs that are not words count only if the two characters before them, or the two after them, are equal in both
     texts; in a large difference, only if the two before and the first one after are equal.
     """
+    if not _each_has_more(room, kind):
+        return False
     sides = room.sides
     for at_a in range(room.n_signs[0]):
-        if not _is_more(at_a, room, 0, kind):
-            continue
-        for at_b in range(room.n_signs[1]):
-            if not _is_more(at_b, room, 1, kind):
+        for at_b in range(room.n_signs[1] if room.is_more[0, at_a] else 0):
+            if not room.is_more[1, at_b]:
                 continue
             before, after = sides[0, 0, at_a] ^ sides[1, 0, at_b], sides[0, 1, at_a] ^ sides[1, 1, at_b]
             if is_large and before == 0 and after >> np.uint64(32) == 0:

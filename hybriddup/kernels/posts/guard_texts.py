@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybriddup.data.records import Int32s, Int64s, UInt8s, UInt32s, UInt64s
+from hybriddup.data.records import Bools, Int32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.posts.guard_changes import N_CLASSES
 from hybriddup.kernels.posts.guard_kinds import (
@@ -59,6 +59,8 @@ class Room(NamedTuple):
     sides: UInt64s
     """uint64[2, 2, `MOST_SIGNS`]: ``sides[text, 0, sign]`` has the two characters before a sign, and ``sides[text, 1,
     sign]`` the two after it, packed into one number; 0 for signs that are words."""
+    is_more: Bools
+    """bool[2, `MOST_SIGNS`]: whether each sign is more frequent in its own text than in the other."""
     inner: UInt64s
     """uint64[2, `LONGEST_NAME`]: for each text, the hash of each differing word, or `PARTICLE`, or `TOUCHED`."""
     counts: Int32s
@@ -75,6 +77,7 @@ def make_room() -> Room:
         np.empty((2, MOST_SIGNS), np.uint64),
         np.empty((2, MOST_SIGNS), np.uint8),
         np.empty((2, 2, MOST_SIGNS), np.uint64),
+        np.zeros((2, MOST_SIGNS), np.bool_),
         np.empty((2, LONGEST_NAME), np.uint64),
         np.zeros(N_CLASSES, np.int32),
         np.zeros(2 * MOST_LETTERS + 3, np.int64),
@@ -135,7 +138,7 @@ def read_part(
             is_after_digit = start > 0 and signs.kinds[text[start - 1]] & DIGIT != 0
             of_sign |= NUMBER | (run & DIGIT) | (run & NUMERAL if is_after_digit else np.uint8(0))
         elif run & LETTER:
-            of_sign |= _of_word(text, start, at, key, signs)
+            of_sign |= flags_of_word(text, start, at, key, signs)
         if of_sign:
             hashes[side, n], kinds[side, n] = key, of_sign
             is_word = run & LETTER != 0
@@ -155,7 +158,7 @@ def _is_roman(word: UInt32s) -> bool:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _of_word(text: UInt32s, start: int, end: int, key: np.uint64, signs: Signs) -> np.uint8:
+def flags_of_word(text: UInt32s, start: int, end: int, key: np.uint64, signs: Signs) -> np.uint8:
     """Return the flags of a known word, of the ``t`` in ``can't``, or of a hashtag that may name a day; otherwise 0."""
     place = np.searchsorted(signs.words, key)
     if place < len(signs.words) and signs.words[place] == key:

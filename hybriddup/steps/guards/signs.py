@@ -14,7 +14,7 @@ from hybriddup.kernels.posts.guard_runs import hash_texts
 from hybriddup.kernels.posts.guard_signs import find_signs
 from hybriddup.steps.guards import han_numerals, names, negation, opposites, values
 from hybriddup.steps.guards import reading as read
-from hybriddup.steps.posts.characters import hash_of
+from hybriddup.steps.posts.characters import hash_of, hashes_of
 from hybriddup.steps.verifiers.bounds import texts_at
 
 N_CODE_POINTS = 0x110000
@@ -60,7 +60,8 @@ def load_signs() -> Signs:
             words[hash_of(word)] = words.get(hash_of(word), 0) | int(kind)
     order = sorted(words)
     of_words = np.array([words[one] for one in order], np.uint8)
-    return Signs(kinds, np.array(order, np.uint64), of_words, np.zeros(0, np.uint64))
+    with_negation = hashes_of(denials.with_negation)
+    return Signs(kinds, np.array(order, np.uint64), of_words, with_negation, np.zeros(0, np.uint64))
 
 
 @cache

@@ -45,6 +45,11 @@ def signs(a: str, b: str) -> int:
         # a Han character in the place of another one denies nothing by a syllable, and nor do three letters
         ("今天天气很好啊我们去公园", "今天天气很坏啊我们去公园", NEGATION, False),
         ("we meet at the old mill", "we meet at the new mill", NEGATION, False),
+        # of words that are added, all must be negations or words that come with them
+        ("we swim there", "we do not swim there", NEGATION, True),
+        ("我们去公园", "我们不会去公园", NEGATION, True),
+        ("我们去公园", "天气不好我们去公园", NEGATION, False),
+        ("see you there", "see you there, not before noon", NEGATION, False),
     ],
 )
 def test_a_pair_with_a_sign_on_one_side_is_read(a: str, b: str, sign: int, is_read: bool) -> None:
@@ -139,7 +144,10 @@ def test_han_characters_in_the_place_of_others_are_read_for_known_names(one: str
     assert signs(a, b) & (NAME | NEGATION) == sign
 
 
-pieces = st.lists(st.sampled_from([*"北京上海南李不没好人了", "tea", "12", " ", "，", "bath", "王主任"]), max_size=5)
+pieces = st.lists(
+    st.sampled_from([*"北京上海南李不没好人了会", "tea", "12", " ", "，", "bath", "王主任", "not ", "can't ", "do "]),
+    max_size=5,
+)
 
 
 @given(
