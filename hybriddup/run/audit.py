@@ -171,8 +171,9 @@ class WideScan:
         self._ranks[kept] = np.arange(len(kept))
         lengths = columns.lengths[kept]
         classes = length_classes(lengths)
-        sizes = np.bincount(classes, minlength=LENGTH_CLASSES).astype(np.uint32)
-        self._rings, self._starts = make_rings(sizes, len(columns.bits))
+        sizes = np.bincount(classes, minlength=LENGTH_CLASSES)
+        self._members = np.split(np.argsort(classes, kind="stable"), np.cumsum(sizes)[:-1])
+        self._rings, self._starts = make_rings(sizes.astype(np.uint32), len(columns.bits))
         own = self._starts[classes][:, None]
         add_kept(columns, kept, np.ones(len(kept), np.bool_), own, own, self._rings, 0)
         self._shortest = np.full(LENGTH_CLASSES, NO_BOUND, np.int32)
@@ -186,10 +187,11 @@ class WideScan:
         longest, lengths = columns.max_partner_lengths[rows], columns.lengths[rows]
         could_match = (self._shortest <= longest[:, None]) & (self._longest_partner >= lengths[:, None])
         starts = np.where(could_match, self._starts, NO_GROUP)
-        queries = Queries(rows, starts, np.zeros((0, 0), np.int32))
+        ranks = self._ranks[rows]
+        n_earlier = np.column_stack([np.searchsorted(members, ranks) for members in self._members])
+        queries = Queries(rows, starts, n_earlier.astype(np.int32))
         near = search_texts(columns, queries, self._rings, self._workers, BlockReport())
-        pairs = CandidatePairs(near.earlier, rows[near.later], near.distances)
-        return pairs.take(self._ranks[pairs.earlier] < self._ranks[pairs.later])
+        return CandidatePairs(near.earlier, rows[near.later], near.distances)
 
     def sizes(self, pairs: CandidatePairs) -> Int64s:
         """Return int64[n_pairs]: how many pairs each pair counts as; several for long texts, which take longer."""
