@@ -16,6 +16,7 @@ import numpy as np
 from rapidfuzz.distance import Indel
 
 from hybriddup.data.records import UInt64s, encode_texts
+from hybriddup.kernels.kept_tables import load_or_make
 from hybriddup.kernels.posts.guard_kinds import NAME
 from hybriddup.kernels.posts.guard_kinds import PARTICLES as PARTICLE_POINTS
 from hybriddup.kernels.posts.guard_runs import hash_texts
@@ -61,13 +62,20 @@ def tables() -> Tables:
 def han_names() -> UInt64s:
     """Return uint64[n], ascending: the hash of each name of at least two characters in jieba's dictionary.
 
-    The result is empty if jieba is not installed. A line of the dictionary has a word, its frequency and its tag. The
-    tags of proper names are nr, ns, nt and nz.
+    The result is empty if jieba is not installed.
     """
     spec = find_spec("jieba")  # only the file is needed; importing the package takes longer
     if spec is None or spec.origin is None:
         return np.zeros(0, np.uint64)
-    lines = Path(spec.origin).with_name("dict.txt").read_bytes().decode("utf-8")
+    words = Path(spec.origin).with_name("dict.txt")
+    return load_or_make("names", lambda: _hash_names(words.read_text("utf-8")), [__file__, words])
+
+
+def _hash_names(lines: str) -> UInt64s:
+    """Return uint64[n], ascending: the hash of each name of at least two characters in jieba's dictionary.
+
+    A line of the dictionary has a word, its frequency and its tag. The tags of proper names are nr, ns, nt and nz.
+    """
     dictionary, _ = encode_texts([f"{lines}\n"])
     newlines, spaces = np.flatnonzero(dictionary == ord("\n")), np.flatnonzero(dictionary == ord(" "))
     tags = spaces[dictionary[spaces + 1] == ord("n")]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from unicodedata import unidata_version
 
 import numpy as np
 
 from hybriddup.data.records import Int64s, UInt8s, characters_between, encode_texts
+from hybriddup.kernels.kept_tables import load_or_make
 from hybriddup.kernels.posts.guard_kinds import ALONE, DAY, DIGIT, LETTER, NEGATION, NUMBER, NUMERAL, OPPOSITE, Signs
 from hybriddup.kernels.posts.guard_runs import hash_texts
 from hybriddup.kernels.posts.guard_signs import find_signs
@@ -37,12 +39,7 @@ def signs_of_pairs(posts: Sequence[str], earlier: Int64s, later: Int64s) -> UInt
 @cache
 def load_signs() -> Signs:
     """Return the tables of characters and words that guards look for, without Chinese names (an empty table)."""
-    kinds = np.zeros(N_CODE_POINTS, np.uint8)
-    characters = characters_between(0, LAST_LETTER)
-    for pattern, kind in ((read.LETTER, LETTER), (f"[{read.NO_SPACES}]", ALONE), (r"\d", DIGIT)):
-        for run in re.finditer(f"(?:{pattern})++", characters):
-            kinds[run.start() : run.end()] = kind
-    kinds[LAST_LETTER:0x40000] = ALONE
+    kinds = load_or_make("letters", _kinds_of_letters, [__file__, read.__file__], unidata_version)
     _mark(kinds, NUMERAL, han_numerals.NUMERAL)
     numbers, denials, opposed = values.tables(), negation.tables(), opposites.opposites()
     _mark(kinds, NUMBER, numbers.characters)
@@ -62,6 +59,17 @@ def load_signs() -> Signs:
     of_words = np.array([words[one] for one in order], np.uint8)
     with_negation = hashes_of(denials.with_negation)
     return Signs(kinds, np.array(order, np.uint64), of_words, with_negation, np.zeros(0, np.uint64))
+
+
+def _kinds_of_letters() -> UInt8s:
+    """Return uint8[`N_CODE_POINTS`]: for each code point the flag `LETTER`, `ALONE` or `DIGIT`, or 0."""
+    kinds = np.zeros(N_CODE_POINTS, np.uint8)
+    characters = characters_between(0, LAST_LETTER)
+    for pattern, kind in ((read.LETTER, LETTER), (f"[{read.NO_SPACES}]", ALONE), (r"\d", DIGIT)):
+        for run in re.finditer(f"(?:{pattern})++", characters):
+            kinds[run.start() : run.end()] = kind
+    kinds[LAST_LETTER:0x40000] = ALONE
+    return kinds
 
 
 @cache

@@ -10,6 +10,7 @@ import numpy as np
 import regex
 
 from hybriddup.data.records import UInt8s, UInt64s, characters_between
+from hybriddup.kernels.kept_tables import load_or_make
 from hybriddup.kernels.posts import tokens as kernel
 from hybriddup.steps.tokenizers.words import word_classes
 
@@ -35,7 +36,8 @@ _LAST_ASSIGNED = 0x40000
 def load_characters() -> kernel.Characters:
     """Return the tables of characters, word boundaries, fillers and labels for the kernels."""
     hashes = hashes_of(words_in(FILLERS)), hashes_of(words_in(LABELS))
-    return kernel.Characters(character_kinds(), word_classes(), *hashes)
+    kinds = load_or_make("kinds", character_kinds, [__file__], regex.__version__)
+    return kernel.Characters(kinds, word_classes(), *hashes)
 
 
 def character_kinds() -> UInt8s:

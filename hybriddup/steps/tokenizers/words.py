@@ -10,6 +10,7 @@ import numpy as np
 import regex
 
 from hybriddup.data.records import Bools, EncodedTexts, Int64s, Tokens, UInt8s, characters_between, encode_texts
+from hybriddup.kernels.kept_tables import load_or_make
 from hybriddup.kernels.text import words as kernel
 from hybriddup.kernels.text.words import mark_words, take_words
 from hybriddup.steps.tokenizers.meaning import meaningful_characters
@@ -33,6 +34,10 @@ class Words:
 @cache
 def word_classes() -> UInt8s:
     """Return uint8[0x110000]: Word_Break class of each code point, numbered as in `hybriddup.kernels.text.words`."""
+    return load_or_make("word-classes", _make_word_classes, [__file__], regex.__version__)
+
+
+def _make_word_classes() -> UInt8s:
     classes = np.full(0x110000, kernel.OTHER, np.uint8)
     for start, end in _CHECKED:
         characters = characters_between(start, end)
