@@ -15,10 +15,10 @@ import numpy as np
 import xxhash
 from numpy.lib.format import read_array
 
-from hybriddup.data.records import UInt8s, UInt64s
+from hybriddup.data.records import UInt8s, UInt32s, UInt64s
 from hybriddup.kernels import cache
 
-Table = TypeVar("Table", UInt8s, UInt64s)
+Table = TypeVar("Table", UInt8s, UInt32s, UInt64s)
 
 
 def load_or_make(name: str, make: Callable[[], Table], files: Iterable[str | Path], version: str = "") -> Table:

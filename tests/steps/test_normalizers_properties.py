@@ -6,12 +6,13 @@ import sys
 import unicodedata
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hybriddup.steps.normalizers import patterns
-from hybriddup.steps.normalizers.folding import Folder, Folding, folded_characters
+from hybriddup.steps.normalizers.folding import Folder, Folding, folded_characters, pack, unpack
 from hybriddup.steps.normalizers.microblog import MicroblogNormalizer
 from hybriddup.steps.normalizers.microblog_options import MicroblogOptions
 from hybriddup.steps.normalizers.patterns import BOUNDARY
@@ -137,6 +138,20 @@ def test_characters_that_join_the_one_before_go_the_slow_way(nfkc: bool) -> None
     assert all(special[point] for point in joining)
     assert not joining.intersection(points[~special].tolist())
     assert not joining.intersection(map(ord, "".join(several.values())))
+
+
+@given(
+    st.lists(st.integers(0, sys.maxunicode), max_size=5),
+    st.dictionaries(st.integers(0, sys.maxunicode), st.text(max_size=4), max_size=5),
+)
+def test_foldings_can_be_packed_into_one_array(special: list[int], several: dict[int, str]) -> None:
+    """And unpacked again."""
+    points, is_special = np.arange(0x110000, dtype=np.uint32)[::-1], np.zeros(0x110000, np.bool_)
+    is_special[special] = True
+    unpacked = unpack(pack(points, is_special, several))
+    assert np.array_equal(unpacked[0], points)
+    assert np.array_equal(unpacked[1], is_special)
+    assert unpacked[2] == several
 
 
 PLAIN_ADVERSARIAL = """

@@ -10,12 +10,15 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
+from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import regex
 
 from hybriddup.data.records import Bools, UInt8s, UInt32s, characters_between, decode_texts, encode_texts
+from hybriddup.kernels.kept_tables import load_or_make
 from hybriddup.kernels.text import folding as kernel
 from hybriddup.steps.normalizers.patterns import BOUNDARY
 from hybriddup.steps.normalizers.spellings import spellings
@@ -141,6 +144,32 @@ def folded_characters(folding: Folding) -> tuple[UInt32s, Bools, dict[int, str]]
     several
         Folded text of the code points that fold to no character or to several.
     """
+    folder = Path(__file__).parent
+    files = [*sorted(folder.glob("*.py")), *sorted(folder.glob("*.txt"))]
+    version = f"{folding} {unicodedata.unidata_version} {regex.__version__}"
+    table = load_or_make("folding", lambda: pack(*_fold_all_characters(folding)), files, version)
+    return unpack(table)
+
+
+def pack(points: UInt32s, special: Bools, several: dict[int, str]) -> UInt32s:
+    """Return the results of `folded_characters` as one array, uint32[n]."""
+    texts = [(point, len(text), *map(ord, text)) for point, text in several.items()]
+    rest = np.fromiter(chain.from_iterable(texts), np.uint32)
+    return np.concatenate([points | _SPECIAL * special, rest])
+
+
+def unpack(table: UInt32s) -> tuple[UInt32s, Bools, dict[int, str]]:
+    """Return the three results of `folded_characters`, from one array."""
+    points, rest, several = table[:0x110000], table[0x110000:].tolist(), {}
+    at = 0
+    while at < len(rest):
+        end = at + 2 + rest[at + 1]
+        several[rest[at]] = "".join(map(chr, rest[at + 2 : end]))
+        at = end
+    return points & ~_SPECIAL, points >= _SPECIAL, several
+
+
+def _fold_all_characters(folding: Folding) -> tuple[UInt32s, Bools, dict[int, str]]:
     points = np.arange(0x110000, dtype=np.uint32)
     special = np.ones(0x110000, np.bool_)
     several = {}
@@ -160,6 +189,8 @@ def folded_characters(folding: Folding) -> tuple[UInt32s, Bools, dict[int, str]]
     return points, special, several
 
 
+_SPECIAL = np.uint32(1 << 31)
+"""Flag of a special code point in the array that `pack` returns."""
 _NO_CHARACTERS = (0xFDD0, 0xFDF0)
 """Range of code points for internal use, end exclusive; `BOUNDARY` is one of them."""
 
