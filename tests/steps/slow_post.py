@@ -202,6 +202,8 @@ def arrange(text: str, tokens: list[Token], first: int, last: int) -> None:
     if last >= 0:
         mark_source_at_head(text, tokens, first)
         mark_source_at_tail(text, tokens)
+    while last > first and tokens[last].weight == 0:
+        last -= 1
     for token in tokens[first + 1 : max(last, 0)]:
         if token.kind == "tag" and not token.spelling.endswith("#"):
             token.kind, token.weight = "word", min(token.end - token.start - 1, 8) / 4

@@ -77,6 +77,7 @@ def features_of(posts: list[str], earlier: np.ndarray, later: np.ndarray) -> lis
 @example(["they said “nothing new here today”", "true words: they said “nothing new here today”", "a//b c d e f g h i"])
 @example(["breaking: the bridge is open again today", "the bridge is open again today | daily", "a - b", "the bridge"])
 @example(["ab cd", "abcd", "a bcd", "#好", "好", "a #好 b", "a 好 b"])
+@example(["open again by #paper via", "open again by #news via", "open #again via rt", "#a via", "via #a", "a #b 了"])
 @example(["soooo nice haha", "so nice", "kook", "don’t a.b", "dont ab", "o'", "❶ ❷", "❸"])
 @example(["ดี", "ดู", "दूध दो", "दूध दे", "ดี่", "ก็", "\u0e35\u0e35", "葛\U000e0100"])
 @example(["today 7.50 for 75,000 and 0.500", "today 7.5 for 75000 and .5", "00.5 0 00 1.0 1.00 1.000 0,5"])

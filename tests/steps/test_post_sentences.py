@@ -47,6 +47,8 @@ REPEATS = {
     "source after, ru": ("Мост в порту закрыли после аварии — Новости", "Мост в порту закрыли после аварии"),
     "via, en": ("The harbor bridge is closed after a crash via @harbornews",
                 "The harbor bridge is closed after a crash"),
+    "via, after a hashtag, en": ("The harbor bridge is closed after a crash by #HarborNews via @ann",
+                                 "The harbor bridge is closed after a crash by #CityPaper via @tom"),
     "serial number, en": ("Follow us for a free ticket to the show #18", "Follow us for a free ticket to the show #42"),
     "serial number, zh": ("转发这条微博，抽一位朋友送演唱会门票[2036345]",
                           "转发这条微博，抽一位朋友送演唱会门票[2036611]"),

@@ -2,8 +2,8 @@
 
 Decoration is a hashtag at either end, a serial number at the end (``#8``, ``[2036345]``), the name of a source before a
 colon or after a bar (``BREAKING: ...``, ``... | Daily Post``), and a label in brackets at the beginning (``[Daily goal]
-...``). A hashtag within a sentence is an ordinary word. A label after the ellipsis of a cut post (``... Read more``) is
-no part of the post.
+...``). A hashtag within a sentence is an ordinary word; a ``via`` at the end, after which a mention was removed, is no
+part of a sentence. A label after the ellipsis of a cut post (``... Read more``) is no part of the post.
 """
 
 import numpy as np
@@ -103,6 +103,8 @@ def arrange(points: UInt32s, first: int, end: int, tokens: Tokens, n: int) -> bo
     if tail >= 0:
         mark_source_at_head(points, first, tokens, n, head)
         mark_source_at_tail(points, tokens, n)
+    while tail > head and tokens.weights[tail] == np.float32(0.0):  # such as the "via" before a name
+        tail -= 1
     for token in range(n):
         if tokens.kinds[token] == TAG and head < token < tail and points[tokens.bounds[token, 1] - 1] != HASH:
             tokens.kinds[token] = WORD

@@ -124,14 +124,18 @@ def _exchanged(difference: Difference) -> tuple[str, str] | None:
             continue
         for m in range(1, min(7, len(a) - n)):
             between = a[n : len(a) - m]
-            if a[-m:] == b[:m] and between == b[m : len(b) - n] and _ordered(between):
+            if a[-m:] == b[:m] and between == b[m : len(b) - n] and _ordered(between, a[:n] + a[-m:]):
                 return letters(a), letters(b)
     return None
 
 
-def _ordered(between: list[str]) -> bool:
-    """Return whether swapping two names changes the meaning; ``between``: the words between the names."""
-    return amount(between) <= 3 and not tables().unordered.intersection(between)
+def _ordered(between: list[str], names: list[str]) -> bool:
+    """Return whether swapping two names changes the meaning; ``between``: the words between the names.
+
+    It does not if no words are between them that are not in the names, as in 哈哈哈.
+    """
+    is_short = 0 < amount(between) <= 3
+    return is_short and tables().unordered.isdisjoint(between) and set(names).isdisjoint(between)
 
 
 def _replaced(difference: Difference) -> tuple[str, str] | None:
@@ -184,9 +188,10 @@ def _is_short_slot(difference: Difference, run: Run) -> bool:
     """Return whether a differing run may be a name by its place and length, as X in "Just installed X on my phone".
 
     The run of words must have at least `FEWEST_LETTERS` letters in each post, and neither begin nor end a post. Both
-    posts must have at most `SHORT` words.
+    posts must have at most `SHORT` words. A ``via`` at the end is not a word: a mention or link followed it.
     """
-    if difference.is_head(run) or difference.is_tail(run):
+    is_last = difference.ends_text and difference.words_a[run.a[1] :] == ["via"]
+    if difference.is_head(run) or difference.is_tail(run) or is_last:
         return False
     n_letters = [sum(map(len, words)) for words in difference.sides(run)]
     whole = max(len(WORD.findall(text)) for text in (difference.whole_a, difference.whole_b))

@@ -18,7 +18,7 @@ T = TypeVar("T")
 BODY = 5.0
 """Minimum weight of the words in the body of a post with hashtags: 5 Han characters, or about 3 words in other scripts.
 With less, the post has no body and is compared whole."""
-BODY_FORMAT = 6
+BODY_FORMAT = 7
 """Version of the results of `bodies_of` and `words_of`; incremented when the results change. If bodies are compared, it
 is part of the recipe, which identifies fingerprints that are comparable."""
 POSTS_PER_SLICE = 512  # few enough that the parsed posts stay in the cache
