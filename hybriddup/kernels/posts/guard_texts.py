@@ -134,6 +134,9 @@ def read_part(
                 is_particle = text[start] in PARTICLES or (start > 0 and text[start - 1] in BEFORE_NAMES)
                 inner[side, n_words] = PARTICLE if is_particle else key if is_within else TOUCHED
             n_words += 1
+        after = at
+        if run & DIGIT and is_code(text, at, signs.kinds):
+            key, after = hashed(key, text[at]), at + 1
         if run & (DIGIT | NUMERAL):
             is_after_digit = start > 0 and signs.kinds[text[start - 1]] & DIGIT != 0
             of_sign |= NUMBER | (run & DIGIT) | (run & NUMERAL if is_after_digit else np.uint8(0))
@@ -143,10 +146,17 @@ def read_part(
             hashes[side, n], kinds[side, n] = key, of_sign
             is_word = run & LETTER != 0
             room.sides[side, 0, n] = np.uint64(0) if is_word else _pair_at(text, start - 2)
-            room.sides[side, 1, n] = np.uint64(0) if is_word else _pair_at(text, at)
+            room.sides[side, 1, n] = np.uint64(0) if is_word else _pair_at(text, after)
             n += 1
     room.n_signs[side] = n
     return Side(n_words, n_roman, n_letters)
+
+
+@njit(cache=True, nogil=True, inner=True)
+def is_code(text: UInt32s, end: int, kinds: UInt8s) -> bool:
+    """Return whether a single letter follows a number that ends at index ``end``, as in ``1c``."""
+    is_letter = end < len(text) and kinds[text[end]] & LETTER != 0
+    return bool(is_letter and (end + 1 == len(text) or not kinds[text[end + 1]] & (LETTER | DIGIT)))
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -13,6 +13,8 @@ from hybriddup.steps.guards.tables import read_table
 
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 WORDS = re.compile(r"[^\W\d_]+(?:-feira|['’]hui)?")
+CODE_ENDS = re.compile(r"[a-z](?![^\W_])")
+"""Matches the letter of a code such as ``1c``, after its number."""
 HASHTAG = re.compile(r"#(\w*)")
 MARKED_COUNTER = re.compile(r"(?:(?<=\s)[#x×*/]\s?\d{1,9}|(?<!\w)#\s?\d{1,9}|[\[(][a-z]?\d{1,9}[\])])$")
 AFTER_SENTENCE = re.compile(r"(?<=[!?.。！？]\s)\d{1,9}$")
@@ -175,6 +177,8 @@ def _digits(text: str) -> Iterator[Value]:
         is_in_word = start > 0 and text[start - 1].isascii() and text[start - 1].isalpha()
         for key in keys:
             yield Value("number", key, number, start, end, is_in_word)
+        if CODE_ENDS.match(text, end):
+            yield Value("code", number + after, number + after, start, end + 1, is_in_word)
 
 
 def _times(key: str, factor: int) -> str:

@@ -99,7 +99,21 @@ def test_a_large_difference_is_read_only_for_numbers_in_digits_and_for_days(of_a
 
 dated = st.lists(
     st.sampled_from(
-        ["monday", "friday", "june", "#sonntag", "#schönensonntag", "sonntag2", "sonntag_x", "周一", "周二", "7", "tea"]
+        [
+            "1c",
+            "1b,",
+            "monday",
+            "friday",
+            "june",
+            "#sonntag",
+            "#schönensonntag",
+            "sonntag2",
+            "sonntag_x",
+            "周一",
+            "周二",
+            "7",
+            "tea",
+        ]
     ),
     max_size=6,
 )
