@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 
 from hybriddup.data.records import UInt64s
-from hybriddup.kernels import cache
 from hybriddup.kernels.kept_tables import load_or_make
 
 Make = Callable[[], UInt64s]
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path) -> Path:
     """The folder in which tables are kept."""
-    monkeypatch.setattr(cache, "FOLDER", tmp_path / "kept")
-    (tmp_path / "kept").mkdir()
-    return tmp_path / "kept"
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    return kept
 
 
 @pytest.fixture
@@ -48,43 +47,43 @@ def make(made: list[UInt64s]) -> Make:
 
 def test_a_table_is_made_once(folder: Path, source: Path, make: Make, made: list[UInt64s]) -> None:
     """The stored one is equal, has the same type, and can be changed by its user, as the made one."""
-    first, second = load_or_make("words", make, [source]), load_or_make("words", make, [source])
+    first, second = (
+        load_or_make("words", make, [source], folder=folder),
+        load_or_make("words", make, [source], folder=folder),
+    )
     assert len(made) == 1
     assert first.dtype == second.dtype
     assert first.tolist() == second.tolist() == [0, 2**63]
     second[0] = 7
-    assert load_or_make("words", make, [source]).tolist() == [0, 2**63]
+    assert load_or_make("words", make, [source], folder=folder).tolist() == [0, 2**63]
     assert [file.name[:6] for file in folder.iterdir()] == ["words-"]
 
 
 def test_a_table_is_made_again_for_other_inputs(folder: Path, source: Path, make: Make, made: list[UInt64s]) -> None:
     """For another version, another name, or a file that has changed."""
-    load_or_make("words", make, [source], "1")
-    load_or_make("words", make, [source], "2")
-    load_or_make("names", make, [source], "1")
+    load_or_make("words", make, [source], "1", folder=folder)
+    load_or_make("words", make, [source], "2", folder=folder)
+    load_or_make("names", make, [source], "1", folder=folder)
     source.write_text("tea 2")
-    load_or_make("words", make, [source], "1")
+    load_or_make("words", make, [source], "1", folder=folder)
     assert len(made) == len(list(folder.iterdir())) == 4
 
 
 @pytest.mark.parametrize("content", [b"", b"\x93NUMPY\x01\x00", b"PK\x03\x04 broken", b"words"])
 def test_a_broken_file_is_replaced(folder: Path, source: Path, make: Make, made: list[UInt64s], content: bytes) -> None:
     """By a table made anew."""
-    load_or_make("words", make, [source])
+    load_or_make("words", make, [source], folder=folder)
     (kept,) = folder.iterdir()
     kept.write_bytes(content)
-    assert load_or_make("words", make, [source]).tolist() == [1, 2**63]
-    assert load_or_make("words", make, [source]).tolist() == [1, 2**63]
+    assert load_or_make("words", make, [source], folder=folder).tolist() == [1, 2**63]
+    assert load_or_make("words", make, [source], folder=folder).tolist() == [1, 2**63]
     assert len(made) == 2
 
 
-def test_without_a_folder_each_process_makes_its_tables(
-    source: Path, make: Make, made: list[UInt64s], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_folder_each_process_makes_its_tables(source: Path, make: Make, made: list[UInt64s]) -> None:
     """Nothing is read or written."""
-    monkeypatch.setattr(cache, "FOLDER", None)
-    load_or_make("words", make, [source])
-    load_or_make("words", make, [source])
+    load_or_make("words", make, [source], folder=None)
+    load_or_make("words", make, [source], folder=None)
     assert len(made) == 2
 
 
@@ -92,7 +91,7 @@ def test_what_cannot_be_read_or_stored_is_made(
     folder: Path, source: Path, make: Make, made: list[UInt64s], tmp_path: Path
 ) -> None:
     """A file inside an archive has no bytes of its own, and a folder may be gone."""
-    load_or_make("words", make, [tmp_path / "archive.zip" / "words.txt"])
+    load_or_make("words", make, [tmp_path / "archive.zip" / "words.txt"], folder=folder)
     folder.rmdir()
-    load_or_make("words", make, [source])
+    load_or_make("words", make, [source], folder=folder)
     assert len(made) == 2
