@@ -31,6 +31,8 @@ def signs(a: str, b: str) -> int:
         ("lift three is here", "lift eight is here", NUMBER, True),
         ("三楼开门", "八楼开门", NUMBER, True),
         ("part i of it", "part ii of it", NUMBER, True),
+        ("hall 3a is full", "hall 3b is full", NUMBER, True),
+        ("hall 3 is full", "hall 3 is full, go home", NUMBER, False),
         ("we can swim", "we can't swim", NEGATION, True),
         ("it is safe here", "it is unsafe here", NEGATION, True),
         ("明天开门", "明天不开门", NEGATION, True),
@@ -89,6 +91,7 @@ BEGINNINGS = (
         ("we buy tickets on monday", "we sell tickets on deck", NUMBER),
         ("room 3 is free now", "room 8 is free now", NUMBER),
         ("有3万人来", "有3千人来", NUMBER),
+        ("the film in hall 3a is full", "the play in hall 3b is full", NUMBER),
     ],
 )
 def test_a_large_difference_is_read_only_for_numbers_in_digits_and_for_days(of_a: str, of_b: str, sign: int) -> None:
@@ -100,8 +103,6 @@ def test_a_large_difference_is_read_only_for_numbers_in_digits_and_for_days(of_a
 dated = st.lists(
     st.sampled_from(
         [
-            "1c",
-            "1b,",
             "monday",
             "friday",
             "june",
