@@ -178,7 +178,8 @@ def _digits(text: str) -> Iterator[Value]:
         for key in keys:
             yield Value("number", key, number, start, end, is_in_word)
         if CODE_ENDS.match(text, end):
-            yield Value("code", number + after, number + after, start, end + 1, is_in_word)
+            code = number + text[end]
+            yield Value("code", code, code, start, end + 1, is_in_word)
 
 
 def _times(key: str, factor: int) -> str:
