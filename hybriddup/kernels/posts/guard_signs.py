@@ -157,34 +157,33 @@ def _count_kind(room: Room, side: int, kind: np.uint8) -> int:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def _mark_more(room: Room, kind: np.uint8) -> tuple[bool, bool]:
-    """Set `Room.is_more` for the signs of ``kind``, such as a digit; return for each text whether it has any more."""
-    has_more = (False, False)
-    for side in range(2):
-        for at in range(room.n_signs[side]):
-            n_more = np.int64(0)
-            for text in range(2 if room.kinds[side, at] & kind else 0):
-                for other in range(room.n_signs[text]):
-                    if room.hashes[text, other] == room.hashes[side, at] and room.kinds[text, other] & kind:
-                        n_more += 1 if text == side else -1
-            room.is_more[side, at] = n_more > 0
-            if n_more > 0:
-                has_more = (True, has_more[1]) if side == 0 else (has_more[0], True)
+def _mark_more(room: Room, side: int, kind: np.uint8) -> bool:
+    """Set `Room.is_more` for text ``side``, 0 or 1; return whether any sign of ``kind`` is more frequent in it."""
+    has_more = False
+    for at in range(room.n_signs[side]):
+        n_more = np.int64(0)
+        for text in range(2 if room.kinds[side, at] & kind else 0):
+            for other in range(room.n_signs[text]):
+                if room.hashes[text, other] == room.hashes[side, at] and room.kinds[text, other] & kind:
+                    n_more += 1 if text == side else -1
+        room.is_more[side, at] = n_more > 0
+        has_more |= n_more > 0
     return has_more
 
 
 @njit(cache=True, nogil=True, inner=True)
 def _either_has_more(room: Room, kind: np.uint8) -> bool:
     """Return whether either text has any sign of ``kind``, such as a digit, more often than the other text."""
-    of_a, of_b = _mark_more(room, kind)
-    return of_a or of_b
+    return _mark_more(room, 0, kind) or _mark_more(room, 1, kind)
 
 
 @njit(cache=True, nogil=True, inner=True)
 def _each_has_more(room: Room, kind: np.uint8) -> bool:
-    """Return whether each text has a sign of ``kind``, such as a digit, that is rarer in the other text."""
-    of_a, of_b = _mark_more(room, kind)
-    return of_a and of_b
+    """Return whether each text has a sign of ``kind``, such as a digit, that is rarer in the other text.
+
+    If the result is True, `Room.is_more` is set for both texts.
+    """
+    return _mark_more(room, 0, kind) and _mark_more(room, 1, kind)
 
 
 @njit(cache=True, nogil=True, inner=True)
