@@ -60,8 +60,8 @@ class Room(NamedTuple):
     """uint64[2, 2, `MOST_SIGNS`]: ``sides[text, 0, sign]`` has the two characters before a sign, and ``sides[text, 1,
     sign]`` the two after it, packed into one number; 0 for signs that are words."""
     is_more: Bools
-    """bool[2, `MOST_SIGNS`]: whether each sign is more frequent in its own text; False for all signs except
-    those of the kind counted last."""
+    """bool[2, `MOST_SIGNS`]: whether each sign is more frequent in its own text; False for signs whose kind was not
+    counted."""
     inner: UInt64s
     """uint64[2, `LONGEST_NAME`]: for each text, the hash of each differing word, or `PARTICLE`, or `TOUCHED`."""
     counts: Int32s
