@@ -130,9 +130,10 @@ def _exchanged(difference: Difference) -> tuple[str, str] | None:
 
 
 def _ordered(between: list[str], names: list[str]) -> bool:
-    """Return whether swapping two names changes the meaning; ``between``: the words between the names.
+    """Return whether swapping two names changes the meaning.
 
-    It does not if no words are between them that are not in the names, as in 哈哈哈.
+    It does not if no words are between the names, or if one of the words ``between`` is also in the ``names``: then a
+    phrase such as 哈哈哈 only has another place.
     """
     is_short = 0 < amount(between) <= 3
     return is_short and tables().unordered.isdisjoint(between) and set(names).isdisjoint(between)
