@@ -7,10 +7,6 @@ from collections.abc import Sequence
 from io import StringIO
 from typing import Any, TextIO
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 WIDEST = 10**6
 """Width of a table in plain text, in characters; only longer lines are folded."""
 
@@ -24,6 +20,10 @@ def print_table(
     stream: TextIO | None = None,
 ) -> None:
     """Print rows of cells on standard output or another stream; ``right`` are the indices of right-aligned columns."""
+    from rich.console import Console  # loads for 20 ms, and most runs print no table
+    from rich.table import Table
+    from rich.text import Text
+
     target = stream or sys.stdout
     table = Table(show_header=bool(headers), box=None, pad_edge=False)
     for i in range(max(len(row) for row in [headers, *rows])):

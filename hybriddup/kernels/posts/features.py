@@ -79,7 +79,7 @@ def compare_posts(
         one, other = enter_posts(posts, a, b, room)
         measure_sharing(posts, one, other, room, common_letters[pair], row)
         measure_sets(posts, a, b, row)
-        is_cut = posts.is_cut[a] and one.last > one.first
+        is_cut = one.last > one.first and (posts.is_cut[a] or posts.headings[b] == n_letters(posts, a))
         if is_cut or row[LETTERS_SHARED] == 1.0 or sum_of(bound, row) >= least[pair]:
             n = find_differences(posts, one, other, room, bounds)
             measure_differences(posts, kinds, one, other, room, bounds[:n], row)

@@ -7,7 +7,7 @@ import numpy as np
 from hybriddup.data.records import Bools, Float32s, Float64s, Int32s, Int64s, UInt8s, UInt32s, UInt64s
 from hybriddup.kernels.cache import njit
 from hybriddup.kernels.popcount import ONE
-from hybriddup.kernels.posts.structure import OWN_WORDS, arrange, start_of_label
+from hybriddup.kernels.posts.structure import OWN_WORDS, arrange, end_of_heading, start_of_label
 from hybriddup.kernels.posts.tokens import (
     CHARACTER,
     CLUSTER,
@@ -53,6 +53,8 @@ class ParsedPosts(NamedTuple):
     """uint64[n]: keys of the tokens in each set, ascending within a set."""
     is_cut: Bools
     """bool[n_posts]: whether each post ends in ``...`` or the like."""
+    headings: Int64s
+    """int64[n_posts]: number of letters of the heading of each cut post; 0 for a post without a heading."""
 
 
 @njit(cache=True, nogil=True)
@@ -65,13 +67,14 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
     is_own = np.empty(n_points, np.bool_)
     letters, set_keys = np.empty(n_points, np.uint32), np.empty(2 * n_points, np.uint64)
     token_offsets, set_offsets = np.zeros(n_posts + 1, np.int64), np.zeros(N_SETS * n_posts + 1, np.int64)
-    is_cut = np.zeros(n_posts, np.bool_)
+    is_cut, headings = np.zeros(n_posts, np.bool_), np.zeros(n_posts, np.int64)
     n, n_letters, starts[0] = np.int64(0), np.int64(0), 0
     for post in range(n_posts):
         first_point, end = offsets[post], start_of_label(points, offsets[post], offsets[post + 1], known)
         found = read_tokens(points, first_point, end, begins, known, tokens)
         is_cut[post] = arrange(points, first_point, end, tokens, found)
-        has_quote, present = begin_quote(tokens, found), ONE
+        heading = end_of_heading(points, tokens, found) if is_cut[post] else 0
+        has_quote, present, first_letter = begin_quote(tokens, found), ONE, n_letters
         for token in range(found):
             kind = tokens.kinds[token]
             present |= ONE << np.uint64(kind)
@@ -84,6 +87,8 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
             n_letters = copy_letters(points, first, last, kind, known, letters, n_letters)
             n += 1
             starts[n] = n_letters
+            if token < heading:
+                headings[post] = n_letters - first_letter
         token_offsets[post + 1] = n
         write_sets(tokens, found, present, set_keys, set_offsets, N_SETS * post)
     return ParsedPosts(
@@ -98,6 +103,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
         set_offsets,
         set_keys[: set_offsets[-1]],
         is_cut,
+        headings,
     )
 
 

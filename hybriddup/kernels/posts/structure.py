@@ -58,6 +58,9 @@ TAG_WEIGHT = np.float32(2.0)
 """Weight of a hashtag before a serial number: about that of a word."""
 LONGEST_LABEL = 30
 """Maximum number of characters after an ellipsis at the end of a post that may be a label, as in ``... Read more``."""
+HEADING = np.float32(8.0)
+"""Minimum weight of the words before a colon, bar or dash in a cut post, for them to be its heading, as in ``Rivers
+recede, 3 dead in floods: The two rivers that conver...``. Such posts are made from the feeds of news sites."""
 OWN_WORDS = np.float32(1.0)
 """Minimum weight of the words outside the quote; with less, only the quote of a post is compared."""
 
@@ -147,6 +150,19 @@ def has_mark(points: UInt32s, start: int, end: int, marks: tuple[int, int, int],
         if points[at] in marks and (before == 0 or (at > start and points[at - 1] == before)):
             return True
     return False
+
+
+@njit(cache=True, nogil=True, inner=True)
+def end_of_heading(points: UInt32s, tokens: Tokens, n: int) -> int:
+    """Return the number of tokens up to the end of the heading of a cut post; 0 if it has no heading."""
+    weight = np.float32(0.0)
+    for token in range(n - 1):
+        weight += tokens.weights[token] if is_content(tokens.kinds[token]) else np.float32(0.0)
+        start, stop = tokens.bounds[token, 1], tokens.bounds[token + 1, 0]
+        ends = has_mark(points, start, stop, SOURCE_ENDS, 0) or has_mark(points, start, stop, DASHES, SPACE)
+        if ends and weight >= HEADING:
+            return token + 1
+    return 0
 
 
 @njit(cache=True, nogil=True, inner=True)
