@@ -29,7 +29,8 @@ SHARED, LETTERS_SHARED, LETTERS_CONTAINED, LARGEST_REPLACED, MOVED, ADDED_BEFORE
 LENGTH, ADDING, NUMBERS_DIFFER, HASHTAGS_DIFFER, HASHTAGS_OF_ONE, SOURCES_DIFFER, SOURCE_OF_ONE = range(8, 15)
 EMOJI_DIFFER, NAMES_DIFFER, GOES_ON = range(15, 18)
 BY_PLACE = (SHARED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_AFTER, COMMENT)
-"""Columns of the features that are computed from an alignment of the two posts; the other features need none."""
+"""Columns of the features that are computed from an alignment of the two posts. The other features need none, except
+`ADDING` if `may_be_respelled`: before the alignment, it is then 0."""
 LIGHT = 0.8
 """Two replacements are merged if the aligned tokens between them weigh at most this much."""
 NOTHING = 0.05
@@ -77,12 +78,16 @@ def compare_posts(
         if not is_before(posts, a, b):
             a, b = b, a
         one, other = enter_posts(posts, a, b, room)
-        measure_sharing(posts, one, other, room, common_letters[pair], row)
+        has_spellings = may_be_respelled(posts, one, room)
+        measure_sharing(posts, one, other, common_letters[pair], row)
+        row[ADDING] = 0.0 if has_spellings else np.log1p(weigh_new(posts, other, one, room))
         measure_sets(posts, a, b, row)
         is_cut = one.last > one.first and (posts.is_cut[a] or posts.headings[b] == n_letters(posts, a))
         if is_cut or row[LETTERS_SHARED] == 1.0 or sum_of(bound, row) >= least[pair]:
             n = find_differences(posts, one, other, room, bounds)
-            measure_differences(posts, kinds, one, other, room, bounds[:n], row)
+            respelled = measure_differences(posts, kinds, one, other, room, bounds[:n], row)
+            if has_spellings:
+                row[ADDING] = np.log1p(max(weigh_new(posts, other, one, room) - respelled, 0.0))
             row[COMMENT] = comment_of(posts, one, other, room)
             row[GOES_ON] = np.float64(is_cut and n_equal_letters(posts, a, b) == n_letters(posts, a))
     return features
@@ -212,12 +217,12 @@ def is_replacement(bounds: Int64s, n: int) -> bool:
 
 
 @njit(cache=True, nogil=True, inner=True)
-def measure_sharing(posts: ParsedPosts, a: Side, b: Side, room: Room, common_letters: int, row: Float64s) -> None:
-    """Write the features of the length, the shared words (in any order) and the shared letters to ``row``.
+def measure_sharing(posts: ParsedPosts, a: Side, b: Side, common_letters: int, row: Float64s) -> None:
+    """Write the features of the length and the shared letters to ``row``.
 
     ``common_letters``: length of the longest common subsequence of the two posts' letters.
     """
-    row[LENGTH], row[ADDING] = np.log1p(weigh(posts, a.first, a.last)), np.log1p(weigh_new(posts, b, a, room))
+    row[LENGTH] = np.log1p(weigh(posts, a.first, a.last))
     n_a, n_b = posts.starts[a.last] - posts.starts[a.first], posts.starts[b.last] - posts.starts[b.first]
     row[LETTERS_SHARED] = 2.0 * common_letters / (n_a + n_b) if n_a + n_b > 0 else 1.0
     row[LETTERS_CONTAINED] = common_letters / max(n_a, 1)
@@ -234,14 +239,26 @@ def weigh_new(posts: ParsedPosts, one: Side, other: Side, room: Room) -> float:
 
 
 @njit(cache=True, nogil=True, inner=True)
+def may_be_respelled(posts: ParsedPosts, a: Side, room: Room) -> bool:
+    """Return whether post ``a`` has a word of several letters that the other post lacks, or spells otherwise."""
+    for token in range(a.first, a.last):
+        is_long = posts.starts[token + 1] - posts.starts[token] > 1
+        if is_long and room.counts[room.slots[0, token - a.first], 1] == 0:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True, inner=True)
 def measure_differences(
     posts: ParsedPosts, kinds: UInt8s, a: Side, b: Side, room: Room, differences: Int64s, row: Float64s
-) -> None:
+) -> float:
     """Write the features that depend on the alignment to ``row``.
 
-    These are the weights of words that are shared, replaced, moved, or added before or after the shared words.
+    These are the weights of words that are shared, replaced, moved, or added before or after the shared words. Return
+    the weight of the words of ``b`` that are only another spelling of words of ``a``.
     """
     head, tail, row[SHARED] = aligned_ends(posts, a, room)
+    respelled = 0.0
     for i in range(len(differences)):
         of_a, of_b = (differences[i, 0], differences[i, 1]), (differences[i, 2], differences[i, 3])
         moved_a, only_a = split_moved(posts, a, b, room, of_a)
@@ -252,7 +269,7 @@ def measure_differences(
             if has_other_vowels(posts, kinds, of_a, of_b):
                 replaced = max(replaced, A_WORD)
             elif is_respelled(posts, of_a, of_b):
-                replaced = 0.0
+                replaced, respelled = 0.0, respelled + only_b
             row[LARGEST_REPLACED] = max(row[LARGEST_REPLACED], replaced)
         elif only_b > NOTHING and of_a[0] > tail:
             row[ADDED_AFTER] += only_b
@@ -260,6 +277,7 @@ def measure_differences(
             row[ADDED_BEFORE] += only_b
     for column in (SHARED, LARGEST_REPLACED, MOVED, ADDED_BEFORE, ADDED_AFTER):
         row[column] = np.log1p(row[column])
+    return respelled
 
 
 @njit(cache=True, nogil=True, inner=True)

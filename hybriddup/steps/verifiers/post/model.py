@@ -13,7 +13,7 @@ import numpy as np
 from hybriddup.data.limits import DECIMALS
 from hybriddup.data.records import Float64s
 from hybriddup.kernels.posts.curves import Curves, sum_curves
-from hybriddup.kernels.posts.features import BY_PLACE, FEATURES, LENGTH, SHARED
+from hybriddup.kernels.posts.features import ADDING, BY_PLACE, FEATURES, LENGTH, SHARED
 from hybriddup.steps.guards.tables import read_table
 from hybriddup.steps.verifiers.phrases import describe_contributions
 
@@ -106,7 +106,7 @@ class PostModel:
         known, start = [], self.intercept
         for name, points in self.curves.items():
             column, heights = FEATURES.index(name), [added for _, added in points]
-            if column not in BY_PLACE:
+            if column not in BY_PLACE and (column != ADDING or heights == sorted(heights, reverse=True)):
                 known.append((column, points))
             elif column == SHARED and heights == sorted(heights):
                 known.append((LENGTH, points))  # shared words weigh at most as much as the shorter post
