@@ -211,10 +211,10 @@ ComponentOrChain = Annotated[
 
 
 DEFAULT_LENGTHS = (
-    LengthBand(up_to=4, max_hamming_distance=16, verifier=SingleVerifier(use="post", threshold=0.9)),
+    LengthBand(up_to=4, max_hamming_distance=16, verifier=SingleVerifier(use="post", threshold=0.85)),
     LengthBand(up_to=15, max_hamming_distance=40, verifier=SingleVerifier(use="post", threshold=0.65)),
     LengthBand(up_to=40, max_hamming_distance=40, verifier=SingleVerifier(use="post", threshold=0.5)),
-    LengthBand(max_hamming_distance=40, verifier=SingleVerifier(use="post", threshold=0.6)),
+    LengthBand(max_hamming_distance=40, verifier=SingleVerifier(use="post", threshold=0.62)),
 )
 
 

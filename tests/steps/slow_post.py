@@ -59,6 +59,8 @@ class Post:
     around: dict[str, Counter[str]] = field(default_factory=dict)
     """Numbers, hashtags, emoji, names and sources; only numbers more than once."""
     is_cut: bool = False
+    heading: str = ""
+    """The letters of the heading of a cut post."""
 
     @property
     def letters(self) -> str:
@@ -187,7 +189,21 @@ def read(text: str) -> Post:
         for word in own:
             word.is_own = True
     post.words = words
+    if post.is_cut:
+        end = end_of_heading(text, tokens)
+        post.heading = spelling([word for word in words if word.start < end])
     return post
+
+
+def end_of_heading(text: str, tokens: list[Token]) -> int:
+    """Where the heading of a cut post ends, before a colon, bar or dash; 0 without a heading."""
+    if "】" in text[tokens[-1].end :]:
+        return 0
+    for place, token in enumerate(tokens[:-1]):
+        is_end = regex.search(r"[:|】]| [-–—]", between(text, tokens, place + 1))
+        if is_end and weigh_single([one for one in tokens[: place + 1] if one.kind in CONTENT]) >= 8:
+            return token.end
+    return 0
 
 
 def arrange(text: str, tokens: list[Token], first: int, last: int) -> None:
@@ -321,7 +337,7 @@ def is_respelled(a: list[Token], b: list[Token]) -> bool:
     one, other = spelling(a), spelling(b)
     if max(len(one), len(other)) > 64:
         return False
-    return 2.0 * LCSseq.similarity(one, other) >= 0.72 * (len(one) + len(other))
+    return 2.0 * LCSseq.similarity(one, other) >= 0.76 * (len(one) + len(other))
 
 
 def measure_differences(a: Post, b: Post) -> dict[str, float]:
@@ -329,6 +345,7 @@ def measure_differences(a: Post, b: Post) -> dict[str, float]:
     differences, aligned = differences_of(a, b)
     weights = {"largest_replaced": 0.0, "moved": 0.0, "added_before": 0.0, "added_after": 0.0}
     weighty = [of_a for of_a, _ in aligned if a.words[of_a].weight > 0]
+    known_to_a, respelled = {word.key for word in a.words}, 0.0
     for of_a, of_b in differences:
         moved_a, only_a = split_moved(a.words[of_a], a, b)
         moved_b, only_b = split_moved(b.words[of_b], b, a)
@@ -338,12 +355,15 @@ def measure_differences(a: Post, b: Post) -> dict[str, float]:
             if has_other_vowels(a.words[of_a], b.words[of_b]):
                 replaced = max(replaced, 3.0)
             elif is_respelled(a.words[of_a], b.words[of_b]):
-                replaced = 0.0
+                replaced, respelled = 0.0, respelled + only_b
             weights["largest_replaced"] = max(weights["largest_replaced"], replaced)
         elif only_b > 0.05:
             weights["added_after"] += only_b if weighty and of_a.start > weighty[-1] else 0.0
             weights["added_before"] += only_b if weighty and of_a.stop <= weighty[0] else 0.0
     weights["shared"] = weigh(a.words[of_a] for of_a, _ in aligned)
+    weights["adding"] = weigh(word for word in b.words if word.key not in known_to_a)
+    if any(len(word.spelling) > 1 and word.key not in {other.key for other in b.words} for word in a.words):
+        weights["adding"] = max(weights["adding"] - respelled, 0.0)
     return {name: log1p(weight) for name, weight in weights.items()}
 
 
@@ -369,7 +389,6 @@ def disagree(one: Counter[str], other: Counter[str]) -> tuple[float, float]:
 def features(x: Post, y: Post) -> dict[str, float]:
     a, b = (x, y) if order(x) <= order(y) else (y, x)
     common, n_a, n_b = LCSseq.similarity(a.letters, b.letters), len(a.letters), len(b.letters)
-    known_to_a = {word.key for word in a.words}
     differ = {name: disagree(a.around[name], b.around[name]) for name in a.around}
     return {
         **measure_differences(a, b),
@@ -380,12 +399,11 @@ def features(x: Post, y: Post) -> dict[str, float]:
         "hashtags_of_one": differ["hashtags"][1],
         "comment": comment_of(a, b),
         "length": log1p(weigh(a.words)),
-        "adding": log1p(weigh(word for word in b.words if word.key not in known_to_a)),
         "sources_differ": differ["sources"][0],
         "source_of_one": differ["sources"][1],
         "emoji_differ": differ["emoji"][0],
         "names_differ": differ["names"][0],
-        "goes_on": float(bool(a.is_cut and a.words and b.letters.startswith(a.letters))),
+        "goes_on": float(bool(a.words) and (b.heading == a.letters or (a.is_cut and b.letters.startswith(a.letters)))),
     }
 
 

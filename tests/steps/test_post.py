@@ -95,6 +95,17 @@ def features_of(posts: list[str], earlier: np.ndarray, later: np.ndarray) -> lis
         "a b c …全文 https://t.co/a",
     ]
 )
+@example(
+    [
+        "the ferry runs again after the storm",
+        "the ferry runs again after the storm: the first boats le...",
+        "daily: the ferry runs again after the storm - the first boats…",
+        "the ferry runs again after the storm: the first boats】",
+        "the ferry runs: again…",
+        "the ferry runs",
+        "…",
+    ]
+)
 @example(["", " ", "😀", "😀😀", "🇫🇷", "@anna", "https://t.co/a", "<url>", "\ud800", "#", "..."])
 def test_features_equal_the_plain_twin(posts: list[str]) -> None:
     earlier, later = np.triu_indices(len(posts))

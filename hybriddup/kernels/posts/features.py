@@ -35,7 +35,7 @@ LIGHT = 0.8
 """Two replacements are merged if the aligned tokens between them weigh at most this much."""
 NOTHING = 0.05
 """Maximum weight of a difference that is ignored."""
-SAME_SPELLING = 0.72
+SAME_SPELLING = 0.76
 """Two words are spellings of one word if they have at least this share of their letters in common."""
 LONGEST_SPELLING = 64
 """Maximum number of letters of a word that may be another spelling of a word; longer words count as different."""

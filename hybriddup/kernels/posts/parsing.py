@@ -73,7 +73,7 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
         first_point, end = offsets[post], start_of_label(points, offsets[post], offsets[post + 1], known)
         found = read_tokens(points, first_point, end, begins, known, tokens)
         is_cut[post] = arrange(points, first_point, end, tokens, found)
-        heading = end_of_heading(points, tokens, found) if is_cut[post] else 0
+        heading = end_of_heading(points, end, tokens, found) if is_cut[post] else 0
         has_quote, present, first_letter = begin_quote(tokens, found), ONE, n_letters
         for token in range(found):
             kind = tokens.kinds[token]

@@ -3,7 +3,8 @@
 Decoration is a hashtag at either end, a serial number at the end (``#8``, ``[2036345]``), the name of a source before a
 colon or after a bar (``BREAKING: ...``, ``... | Daily Post``), and a label in brackets at the beginning (``[Daily goal]
 ...``). A hashtag within a sentence is an ordinary word; a ``via`` at the end, after which a mention was removed, is no
-part of a sentence. A label after the ellipsis of a cut post (``... Read more``) is no part of the post.
+part of a sentence. News sites cut their posts after the heading: ``Rivers recede: The two rivers that conver...``. A
+label after the ellipsis of a cut post (``... Read more``) is no part of the post.
 """
 
 import numpy as np
@@ -39,7 +40,7 @@ QUOTED = np.float32(5.0)
 """Minimum total weight of quoted words; with less, a quotation counts as ordinary words. A Han character weighs 1."""
 HEADLINE_END = ord("】")
 SLASH, BAR = ord("/"), ord("|")
-SLASHES, BARS = (SLASH, SLASH, SLASH), (BAR, BAR, BAR)  # tuples of one type, for numba
+SLASHES, BARS, HEADLINE_ENDS = (SLASH, SLASH, SLASH), (BAR, BAR, BAR), (HEADLINE_END, HEADLINE_END, HEADLINE_END)
 DASHES = ord("-"), ord("–"), ord("—")
 SOURCE_ENDS, LABEL_ENDS = (ord(":"), BAR, HEADLINE_END), (CLOSE, CLOSE, CLOSE)
 BEFORE_SERIAL = tuple(ord(mark) for mark in "#/[(×.!?。")
@@ -153,10 +154,13 @@ def has_mark(points: UInt32s, start: int, end: int, marks: tuple[int, int, int],
 
 
 @njit(cache=True, nogil=True, inner=True)
-def end_of_heading(points: UInt32s, tokens: Tokens, n: int) -> int:
-    """Return the number of tokens up to the end of the heading of a cut post; 0 if it has no heading."""
-    weight = np.float32(0.0)
-    for token in range(n - 1):
+def end_of_heading(points: UInt32s, end: int, tokens: Tokens, n: int) -> int:
+    """Return the number of tokens up to the end of the heading of a cut post; 0 if it has no heading.
+
+    A post that ends with 】 is a heading itself, and has none.
+    """
+    weight, is_whole = np.float32(0.0), has_mark(points, tokens.bounds[n - 1, 1], end, HEADLINE_ENDS, 0)
+    for token in range(0 if is_whole else n - 1):
         weight += tokens.weights[token] if is_content(tokens.kinds[token]) else np.float32(0.0)
         start, stop = tokens.bounds[token, 1], tokens.bounds[token + 1, 0]
         ends = has_mark(points, start, stop, SOURCE_ENDS, 0) or has_mark(points, start, stop, DASHES, SPACE)

@@ -36,9 +36,9 @@ class Tables(NamedTuple):
     words: frozenset[str]
     portuguese: frozenset[str]
     signs: re.Pattern[str]
-    """Matches the first character of any negation in `inside`."""
+    """Matches any of `characters`; a text without a match has no negation in `inside`."""
     characters: str
-    """First characters of the negations in `inside`."""
+    """Characters of the negations in `inside`: two posts may differ in any of them, as in ます and ません."""
     inside: re.Pattern[str]
     """Matches negations in scripts without spaces. Group 1 matches longer words that contain a negation but negate
     nothing."""
@@ -55,7 +55,7 @@ def tables() -> Tables:
     read = read_table("negation")
     harmless = sorted([*read["han_words"].split(), *read["endings_in"].split()], key=len, reverse=True)
     signs = sorted([*read["han"].split(), *read["endings"].split()], key=len, reverse=True)
-    characters = "".join(sorted({sign[0] for sign in signs}))
+    characters = "".join(sorted(set("".join(signs))))
     inside = re.compile(f"({'|'.join(map(re.escape, harmless))})|{'|'.join(map(re.escape, signs))}")
     idioms = re.compile("|".join(rf"\b{re.escape(idiom.strip())}\b" for idiom in read["idioms"].split("|")))
     return Tables(

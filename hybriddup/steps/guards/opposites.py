@@ -56,11 +56,9 @@ class Opposites(PairGuard):
 
 
 def _opposites_in(a: list[str], b: list[str]) -> tuple[str, str] | None:
-    """Return the opposites in two short runs of words: the whole runs, or the words at one position; None = none."""
+    """Return the opposites in two short runs of words: the whole runs, or two words at one position; None = none."""
     if len(a) > 3 or len(b) > 3:
         return None
     if exclude(whole_a := letters(a), whole_b := letters(b)):
         return whole_a, whole_b
-    if len(a) != len(b):
-        return None
-    return next(((one, other) for one, other in zip(a, b, strict=True) if exclude(one, other)), None)
+    return next(((one, other) for one, other in zip(a, b, strict=False) if exclude(one, other)), None)

@@ -35,6 +35,7 @@ def signs(a: str, b: str) -> int:
         ("hall 3 is full", "hall 3 is full, go home", NUMBER, False),
         ("we can swim", "we can't swim", NEGATION, True),
         ("it is safe here", "it is unsafe here", NEGATION, True),
+        ("明日は学校に行きます", "明日は学校に行きません", NEGATION, True),
         ("明天开门", "明天不开门", NEGATION, True),
         ("buy it now", "sell it now", OPPOSITE, True),
         ("最好的茶", "最差的茶", OPPOSITE, True),
@@ -126,6 +127,18 @@ def test_what_the_guard_numbers_refuses_is_read(one: list[str], other: list[str]
     begins = BEGINNINGS if is_large else ("see you ", "see us ")
     a, b = (begin + " ".join(words) for begin, words in zip(begins, (one, other), strict=True))
     assert signs(a, b) & NUMBER or numbers.reason(a, b) is None
+
+
+endings = st.lists(
+    st.sampled_from(["行き", "ます", "ません", "ない", "なかった", "た", "て", "好", "不", "没有", "못", "해", "ไม่", "ไป"]), max_size=5
+)
+
+
+@given(endings, endings)
+def test_what_the_guard_negation_refuses_is_read(one: list[str], other: list[str]) -> None:
+    """A negation may share its first characters with what it replaces."""
+    a, b = "明日は学校に" + "".join(one), "明日は学校に" + "".join(other)
+    assert signs(a, b) & NEGATION or Negation().reason(a, b) is None
 
 
 words = st.lists(

@@ -10,13 +10,13 @@
 | added_before, added_after | weight of the words that only the longer post has, before or after all shared ones (log) |
 | comment | weight of the words that a post adds to a quote and the other post lacks (log) |
 | length | weight of the shorter post (log) |
-| adding | weight of the words that only the longer post has, in any place (log) |
+| adding | weight of the words that only the longer post has, in any place, other spellings aside (log) |
 | numbers_differ | 1 if each post has a number that the other lacks |
 | hashtags_differ, hashtags_of_one | 1 if each post has another hashtag at its ends; 1 if only one post has one more |
 | sources_differ, source_of_one | likewise for names of sources, as in ``BREAKING: ...`` and ``... | Daily Post`` |
 | emoji_differ | 1 if each post has an emoji that the other lacks |
 | names_differ | 1 if each post has a mention, link or flag that the other lacks |
-| goes_on | 1 if the shorter post is cut off and the longer one begins with it |
+| goes_on | 1 if one post is cut off, and the longer one begins with the shorter or has it as its heading |
 
 *log* is ln(1 + x). A Han character weighs 1, a word 0.25 per letter up to 2, a number 1; interjections, laughter and
 particles weigh nothing.
