@@ -130,7 +130,10 @@ def test_what_the_guard_numbers_refuses_is_read(one: list[str], other: list[str]
 
 
 endings = st.lists(
-    st.sampled_from(["行き", "ます", "ません", "ない", "なかった", "た", "て", "好", "不", "没有", "못", "해", "ไม่", "ไป"]), max_size=5
+    st.sampled_from(
+        ["行き", "ます", "ません", "ない", "なかった", "た", "て", "好", "不", "没有", "못", "해", "ไม่", "ไป"]
+    ),
+    max_size=5,
 )
 
 
