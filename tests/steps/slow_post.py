@@ -467,7 +467,7 @@ def score(a: str, b: str, compared: tuple[str, str], model: str) -> float:
         return 1.0
     if values["comment"] >= log1p(5.0) or values["numbers_differ"]:
         return 0.0
-    if (values["names_differ"] or values["sources_differ"]) and values["length"] < log1p(8.0):
+    if (values["names_differ"] or values["sources_differ"]) and values["length"] < log1p(10.0):
         return 0.0
     if values["length"] == 0 and any(values[name] for name in others[:3]):
         return 0.0

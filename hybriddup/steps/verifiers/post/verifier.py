@@ -39,7 +39,7 @@ refused pairs that have enough letters in common, and 53 pairs that the model ac
 COMMENT = 5.0
 """Minimum weight of a comment on a quote for the post not to repeat the quoted post. A Han character weighs 1, a word
 up to 2."""
-LITTLE = 8.0
+LITTLE = 10.0
 """Minimum weight of the shorter post's words for posts to match despite different links, mentions, flags or names of
 news sources, as in ``BREAKING: ...`` and ``... | Daily Post``."""
 CUT_OFF = 3.0
