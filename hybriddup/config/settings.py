@@ -214,7 +214,7 @@ DEFAULT_LENGTHS = (
     LengthBand(up_to=4, max_hamming_distance=16, verifier=SingleVerifier(use="post", threshold=0.85)),
     LengthBand(up_to=15, max_hamming_distance=40, verifier=SingleVerifier(use="post", threshold=0.65)),
     LengthBand(up_to=40, max_hamming_distance=40, verifier=SingleVerifier(use="post", threshold=0.5)),
-    LengthBand(max_hamming_distance=40, verifier=SingleVerifier(use="post", threshold=0.62)),
+    LengthBand(max_hamming_distance=40, verifier=SingleVerifier(use="post", threshold=0.6)),
 )
 
 

@@ -40,10 +40,10 @@ class Model(NamedTuple):
 
 
 MODELS = {
-    "posts": Model("posts", {"world": 2.0, "world_decided": 2.0, "weibo": 5.0}, 0.65),
+    "posts": Model("posts", {"world": 2.0, "world_decided": 2.0, "weibo": 5.0}, 0.66),
     "twitter": Model("twitter", {"tweets": 14.0}, 0.46),
     "sms": Model("sms", {"sms": 8.0}, 0.405),
-    "titles": Model("headlines", {"titles": 4.0}, 0.62),
+    "titles": Model("headlines", {"titles": 4.0}, 0.64),
 }
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from itertools import pairwise
 from math import exp, log1p
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 import regex
@@ -333,11 +334,30 @@ def has_other_vowels(a: list[Token], b: list[Token]) -> bool:
 
 
 def is_respelled(a: list[Token], b: list[Token]) -> bool:
-    """Whether two runs of words have nearly the same letters."""
-    one, other = spelling(a), spelling(b)
-    if max(len(one), len(other)) > 64:
+    """Whether two runs of words have the same letters in order, but for few more, and one that is another if long."""
+    short, long = sorted([spelling(a), spelling(b)], key=len)
+    least = len(short) - (len(short) >= 8)
+    if len(long) > min(64, least + 4) or 2 * least < 0.7 * (len(short) + len(long)):
         return False
-    return 2.0 * LCSseq.similarity(one, other) >= 0.76 * (len(one) + len(other))
+    best = [0] * (len(long) + 1)  # longest common subsequence, row by row
+    for one in short:
+        row = [0]
+        for place, other in enumerate(long):
+            row.append(best[place] + 1 if is_same_letter(one, other) else max(best[place + 1], row[-1]))
+        best = row
+    return best[-1] >= least
+
+
+def is_same_letter(one: str, other: str) -> bool:
+    """Whether two letters are equal, or one is the other one with a diacritic."""
+    return one == other or one == without_diacritic(other) or other == without_diacritic(one)
+
+
+@cache
+def without_diacritic(letter: str) -> str:
+    """A Latin letter without its diacritic."""
+    plain = normalize("NFD", letter)[0]
+    return plain if plain < "\x80" and letter < "\u2000" else {"đ": "d", "ø": "o", "ł": "l"}.get(letter, letter)
 
 
 def measure_differences(a: Post, b: Post) -> dict[str, float]:

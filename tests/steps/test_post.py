@@ -106,6 +106,9 @@ def features_of(posts: list[str], earlier: np.ndarray, later: np.ndarray) -> lis
         "…",
     ]
 )
+@example(
+    ["they apologise", "they apologize", "the çocuğu", "the cocugu", "the cocugů", "we hire", "we fire", "we hired đ d"]
+)
 @example(["", " ", "😀", "😀😀", "🇫🇷", "@anna", "https://t.co/a", "<url>", "\ud800", "#", "..."])
 def test_features_equal_the_plain_twin(posts: list[str]) -> None:
     earlier, later = np.triu_indices(len(posts))

@@ -24,6 +24,8 @@ WEIGHTS = np.array([0.0, 0.25, 1.0, 1.0, 0.5, 0.35, 0.6, 0.0], np.float32)
 """Weight of a token per character, indexed by the kind of the character; a Han character weighs 1.0. At most `LONGEST`
 letters of a word count."""
 LONGEST = 8
+N_PLAIN = 0x2000
+"""End of the code points of Latin letters with diacritics, exclusive."""
 FIRST_FLAG, LAST_FLAG = 0x1F1E6, 0x1F1FF  # a flag is a name, and no decoration
 HASH, AT, LEFT, RIGHT, OPEN, CLOSE, SPACE, ZERO = 35, 64, 60, 62, 91, 93, 32, 48
 COMMA, POINT, ELLIPSIS, JOINER, STYLE = 44, 46, 0x2026, 0x200D, 0xFE0F
@@ -40,6 +42,8 @@ class Characters(NamedTuple):
 
     kinds: UInt8s
     """uint8[0x110000]: kind and flags of each code point."""
+    plain: UInt32s
+    """uint32[`N_PLAIN`]: the plain letter of each Latin letter with a diacritic, otherwise the code point itself."""
     word_classes: UInt8s
     """uint8[0x110000]: Word_Break class of each code point, for `hybriddup.kernels.text.words.mark_words`."""
     fillers: UInt64s

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+from unicodedata import normalize
 
 import numpy as np
 import regex
 
-from hybriddup.data.records import UInt8s, UInt64s, characters_between
+from hybriddup.data.records import UInt8s, UInt32s, UInt64s, characters_between
 from hybriddup.kernels.kept_tables import load_or_make
 from hybriddup.kernels.posts import tokens as kernel
 from hybriddup.steps.tokenizers.words import word_classes
@@ -37,7 +38,7 @@ def load_characters() -> kernel.Characters:
     """Return the tables of characters, word boundaries, fillers and labels for the kernels."""
     hashes = hashes_of(words_in(FILLERS)), hashes_of(words_in(LABELS))
     kinds = load_or_make("kinds", character_kinds, [__file__], regex.__version__)
-    return kernel.Characters(kinds, word_classes(), *hashes)
+    return kernel.Characters(kinds, plain_letters(), word_classes(), *hashes)
 
 
 def character_kinds() -> UInt8s:
@@ -54,6 +55,17 @@ def character_kinds() -> UInt8s:
     kinds[is_mark] &= ~kernel.KIND
     kinds[list(map(ord, PARTICLES))] |= kernel.IS_PARTICLE
     return kinds
+
+
+def plain_letters() -> UInt32s:
+    """Return uint32[`N_PLAIN`]: the plain letter of each Latin letter with a diacritic, otherwise the code point."""
+    plain = np.arange(kernel.N_PLAIN, dtype=np.uint32)
+    for point in range(0xC0, kernel.N_PLAIN):
+        base = normalize("NFD", chr(point))[0]
+        if base.isascii():
+            plain[point] = ord(base)
+    plain[[ord(letter) for letter in "đøł"]] = [ord(letter) for letter in "dol"]
+    return plain
 
 
 def words_in(name: str) -> set[str]:

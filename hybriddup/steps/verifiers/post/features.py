@@ -60,7 +60,7 @@ def pair_features(
     parsed = posts if isinstance(posts, ParsedPosts) else parse(encode_texts(posts))
     common = common_lengths(letters_of(parsed), earlier, later)
     curves, least = bound or (as_curves(0.0, []), np.full(len(earlier), -np.inf))
-    return np.asarray(compare_posts(parsed, load_characters().kinds, earlier, later, common, curves, least))
+    return np.asarray(compare_posts(parsed, load_characters(), earlier, later, common, curves, least))
 
 
 def describe_differences(a: str, b: str) -> list[str]:
