@@ -382,7 +382,8 @@ def measure_differences(a: Post, b: Post) -> dict[str, float]:
             weights["added_before"] += only_b if weighty and of_a.stop <= weighty[0] else 0.0
     weights["shared"] = weigh(a.words[of_a] for of_a, _ in aligned)
     weights["adding"] = weigh(word for word in b.words if word.key not in known_to_a)
-    if any(len(word.spelling) > 1 and word.key not in {other.key for other in b.words} for word in a.words):
+    known_to_b = {word.key for word in b.words}
+    if any(word.kind == "word" and len(word.spelling) > 1 and word.key not in known_to_b for word in a.words):
         weights["adding"] = max(weights["adding"] - respelled, 0.0)
     return {name: log1p(weight) for name, weight in weights.items()}
 

@@ -14,7 +14,7 @@ from hybriddup.kernels.popcount import ONE, popcount
 from hybriddup.kernels.posts.alignments import Room, Side, align, enter_pair, make_room
 from hybriddup.kernels.posts.curves import Curves, sum_of
 from hybriddup.kernels.posts.parsing import EMOJIS, N_SETS, NAMES, NUMBERS, SOURCES, TAGS, ParsedPosts
-from hybriddup.kernels.posts.tokens import EXTENDS, N_PLAIN, Characters
+from hybriddup.kernels.posts.tokens import EXTENDS, N_PLAIN, WORD, Characters
 from hybriddup.kernels.text.lcs import ALL_ONES, next_state
 
 FEATURES = tuple(
@@ -245,7 +245,7 @@ def weigh_new(posts: ParsedPosts, one: Side, other: Side, room: Room) -> float:
 def may_be_respelled(posts: ParsedPosts, a: Side, room: Room) -> bool:
     """Return whether post ``a`` has a word of several letters that the other post lacks, or spells otherwise."""
     for token in range(a.first, a.last):
-        is_long = posts.starts[token + 1] - posts.starts[token] > 1
+        is_long = posts.kinds[token] == WORD and posts.starts[token + 1] - posts.starts[token] > 1
         if is_long and room.counts[room.slots[0, token - a.first], 1] == 0:
             return True
     return False

@@ -183,7 +183,7 @@ def test_notebooks_show_counts_and_removed_posts_with_differences() -> None:
 
 def test_notebooks_show_explanations_with_differences() -> None:
     shown = hybriddup.explain(*PAIR)._repr_html_()
-    assert shown.startswith("<p>B repeats A if a run compares the two: the post score 0.7143")
+    assert shown.startswith("<p>B repeats A if a run compares the two: the post score 0.7106")
     assert "你妈妈<mark>喊</mark>你" in shown
     assert "bits differ, at most 40" in shown
 
