@@ -3,8 +3,8 @@
 Decoration is a hashtag at either end, a serial number at the end (``#8``, ``[2036345]``), the name of a source before a
 colon or after a bar (``BREAKING: ...``, ``... | Daily Post``), and a label in brackets at the beginning (``[Daily goal]
 ...``). A hashtag within a sentence is an ordinary word; a ``via`` at the end, after which a mention was removed, is no
-part of a sentence. News sites cut their posts after the heading: ``Rivers recede: The two rivers that conver...``. A
-label after the ellipsis of a cut post (``... Read more``) is no part of the post.
+part of a sentence. A label after the ellipsis of a cut post (``... Read more``) is no part of the post. A cut post may
+begin with a heading: ``Rivers recede, 3 dead in floods: The two rivers that conver...``.
 """
 
 import numpy as np
@@ -60,8 +60,8 @@ TAG_WEIGHT = np.float32(2.0)
 LONGEST_LABEL = 30
 """Maximum number of characters after an ellipsis at the end of a post that may be a label, as in ``... Read more``."""
 HEADING = np.float32(8.0)
-"""Minimum weight of the words before a colon, bar or dash in a cut post, for them to be its heading, as in ``Rivers
-recede, 3 dead in floods: The two rivers that conver...``. Such posts are made from the feeds of news sites."""
+"""Minimum weight of the words before a colon, bar or dash in a cut post, for them to be its heading. Posts with a
+heading come from the feeds of news sites; others post the heading alone."""
 OWN_WORDS = np.float32(1.0)
 """Minimum weight of the words outside the quote; with less, only the quote of a post is compared."""
 

@@ -36,7 +36,7 @@ FACTS = {
     "source_of_one": ("no source is added", "one post has an extra source"),
     "emoji_differ": ("no emoji is replaced", "each post has an emoji that the other lacks"),
     "names_differ": ("no mention or link is replaced", "each post has a mention or link that the other lacks"),
-    "goes_on": ("neither post is cut off", "one post is cut off, and the other continues it or is its heading"),
+    "goes_on": ("neither post is cut off", "one post is cut off, and begins the other or has it as its heading"),
 }
 """Phrases for features that are 0 or 1: the phrase for 0, then the phrase for 1."""
 A_WORD, A_FEW_WORDS = 2.5, 12.0

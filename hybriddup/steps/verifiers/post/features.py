@@ -16,7 +16,7 @@
 | sources_differ, source_of_one | likewise for names of sources, as in ``BREAKING: ...`` and ``... | Daily Post`` |
 | emoji_differ | 1 if each post has an emoji that the other lacks |
 | names_differ | 1 if each post has a mention, link or flag that the other lacks |
-| goes_on | 1 if one post is cut off, and the longer one begins with the shorter or has it as its heading |
+| goes_on | 1 if one post is cut off, and is the beginning of the other post or has it as its heading |
 
 *log* is ln(1 + x). A Han character weighs 1, a word 0.25 per letter up to 2, a number 1; interjections, laughter and
 particles weigh nothing.

@@ -47,7 +47,7 @@ CUT_OFF = 3.0
 RULES = (
     (np.nan, ""),
     (1.0, "only marks and spelling differ"),
-    (1.0, "one post is cut off, and the other one begins with it or is its heading"),
+    (1.0, "one post is cut off, and is the beginning of the other or has it as its heading"),
     (0.0, "one post adds a comment to the text of the other"),
     (0.0, "each post has a number that the other lacks"),
     (0.0, "the posts have little text, and their links, names or sources differ"),
