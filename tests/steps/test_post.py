@@ -178,6 +178,21 @@ def test_scores_equal_the_plain_twin(posts: list[str], model: str) -> None:
     assert found == pytest.approx(slow_post.score(a, b, (a, b), model), abs=1e-9)
 
 
+heights = st.lists(st.floats(-3.0, 3.0), min_size=3, max_size=3)
+
+
+@given(posts_of_any_kind, st.fixed_dictionaries(dict.fromkeys(FEATURES, heights)), st.floats(0.05, 0.95))
+def test_what_the_bound_excludes_is_under_the_threshold(
+    posts: list[str], curves: dict[str, list[float]], threshold: float
+) -> None:
+    """For any model, also one in which more that is added raises the score."""
+    points = {name: tuple(zip((0.0, 0.5, 2.0), curve, strict=True)) for name, curve in curves.items()}
+    model, thresholds = PostModel(0.0, points), np.array([threshold])
+    with_bound = model.scores(pair_features(posts[:2], *PAIR, model.bound(thresholds)))
+    whole = model.scores(pair_features(posts[:2], *PAIR))
+    assert (with_bound >= threshold).tolist() == (whole >= threshold).tolist()
+
+
 def long_post(n: int, seed: int, kind: str) -> list[str]:
     """Words of which many occur more than once."""
     rng = np.random.default_rng(seed)

@@ -60,8 +60,8 @@ def compare_posts(
     common_letters
         int64[n_pairs]: length of the longest common subsequence of the letters of the two posts.
     bound, least
-        Curves of features that are not in `BY_PLACE`, and float64[n_pairs], their least sum: below it, the features in
-        `BY_PLACE` stay 0.
+        Curves of features that are not in `BY_PLACE`, and float64[n_pairs], their least sum: below it, the posts are
+        not aligned, and the features that need an alignment stay 0.
     """
     longest = longest_of(posts.offsets)
     room, bounds = make_room(longest), np.empty((longest + 1, 4), np.int64)

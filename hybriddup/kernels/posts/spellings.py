@@ -12,8 +12,8 @@ from hybriddup.kernels.text.lcs import ALL_ONES, next_state
 SAME_SPELLING, MORE_LETTERS, LONG_WORD = 0.7, 4, 8
 """A word is another spelling of a word if it has all its letters in order, and at most this many more; if both words
 have at least `LONG_WORD` letters, one letter may be another one (``apologise``, ``apologize``). At least this share of
-the letters of both must be common. Of 52 judged pairs that differ only by more letters, all are repeats; of 13 in which
-a letter replaces another one, four are not."""
+the letters of both must be common. Of 52 judged pairs that differ only in more letters or in diacritics, all are
+repeats; of 13 in which a letter replaces another one, four are not."""
 LONGEST_SPELLING = 64
 """Maximum number of letters of a word that may be another spelling of a word; longer words count as different."""
 FIRST_TONE, LAST_TONE = np.uint32(0x0E48), np.uint32(0x0E4B)

@@ -4,7 +4,7 @@ Decoration is a hashtag at either end, a serial number at the end (``#8``, ``[20
 colon or after a bar (``BREAKING: ...``, ``... | Daily Post``), and a label in brackets at the beginning (``[Daily goal]
 ...``). A hashtag within a sentence is an ordinary word; a ``via`` at the end, after which a mention was removed, is no
 part of a sentence. A label after the ellipsis of a cut post (``... Read more``) is no part of the post. A cut post may
-begin with a heading: ``Rivers recede, 3 dead in floods: The two rivers that conver...``.
+begin with a heading: ``Rivers receding in the north, 3 dead in floods: The two rivers that conver...``.
 """
 
 import numpy as np

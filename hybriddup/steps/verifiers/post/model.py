@@ -102,6 +102,7 @@ class PostModel:
         """Curves that bound the sum from above, computed without an alignment.
 
         For a curve that needs an alignment, its maximum is added to the intercept, or a bound on its feature is used.
+        `ADDING` is 0 before the alignment if it may change, which bounds its curve from above if that falls.
         """
         known, start = [], self.intercept
         for name, points in self.curves.items():
