@@ -61,7 +61,8 @@ def compare_posts(
         int64[n_pairs]: length of the longest common subsequence of the letters of the two posts.
     bound, least
         Curves of features that are not in `BY_PLACE`, and float64[n_pairs], their least sum: below it, the posts are
-        not aligned, and the features that need an alignment stay 0.
+        not aligned, and the features that need an alignment stay 0. `ADDING` stays 0, too, if the sum is below it
+        whatever words are added.
     """
     longest = longest_of(posts.offsets)
     room, bounds = make_room(longest), np.empty((longest + 1, 4), np.int64)
@@ -70,13 +71,17 @@ def compare_posts(
         a, b, row = earlier[pair], later[pair], features[pair]
         if not is_before(posts, a, b):
             a, b = b, a
-        one, other = enter_posts(posts, a, b, room)
-        has_spellings = may_be_respelled(posts, one, room)
+        one, other = sides_of(posts, a, b)
         measure_sharing(posts, one, other, common_letters[pair], row)
-        row[ADDING] = 0.0 if has_spellings else np.log1p(weigh_new(posts, other, one, room))
         measure_sets(posts, a, b, row)
         may_go_on = one.last > one.first and (posts.is_cut[a] or posts.headings[b] == n_letters(posts, a))
-        if may_go_on or row[LETTERS_SHARED] == 1.0 or sum_of(bound, row) >= least[pair]:
+        is_sure = may_go_on or row[LETTERS_SHARED] == 1.0
+        if not is_sure and sum_of(bound, row) < least[pair]:
+            continue
+        enter_pair(posts.keys, one, other, room)
+        has_spellings = may_be_respelled(posts, one, room)
+        row[ADDING] = 0.0 if has_spellings else np.log1p(weigh_new(posts, other, one, room))
+        if is_sure or sum_of(bound, row) >= least[pair]:
             n = find_differences(posts, one, other, room, bounds)
             respelled = measure_differences(posts, known, one, other, room, bounds[:n], row)
             if has_spellings:
@@ -109,17 +114,15 @@ def differences_of(posts: ParsedPosts) -> Int64s:
     """
     longest = longest_of(posts.offsets)
     room, bounds = make_room(longest), np.empty((longest + 1, 4), np.int64)
-    one, other = enter_posts(posts, 0, 1, room)
+    one, other = sides_of(posts, 0, 1)
+    enter_pair(posts.keys, one, other, room)
     return bounds[: find_differences(posts, one, other, room, bounds)].copy()
 
 
 @njit(cache=True, nogil=True, inner=True)
-def enter_posts(posts: ParsedPosts, a: int, b: int, room: Room) -> tuple[Side, Side]:
-    """Count the keys of posts ``a`` and ``b`` in ``room``; return the tokens of both."""
-    one = Side(posts.offsets[a], posts.offsets[a + 1], 0)
-    other = Side(posts.offsets[b], posts.offsets[b + 1], 1)
-    enter_pair(posts.keys, one, other, room)
-    return one, other
+def sides_of(posts: ParsedPosts, a: int, b: int) -> tuple[Side, Side]:
+    """Return the tokens of posts ``a`` and ``b``, as the two sides of a pair."""
+    return Side(posts.offsets[a], posts.offsets[a + 1], 0), Side(posts.offsets[b], posts.offsets[b + 1], 1)
 
 
 @njit(cache=True, nogil=True, inner=True)

@@ -56,14 +56,16 @@ def is_respelled(posts: ParsedPosts, plain: UInt32s, of_a: tuple[int, int], of_b
     least = min(n, n_other) - (1 if min(n, n_other) >= LONG_WORD else 0)
     if max(n, n_other) > min(LONGEST_SPELLING, least + MORE_LETTERS) or 2.0 * least < SAME_SPELLING * (n + n_other):
         return False
-    state = ALL_ONES
-    for at in range(other_start, other_start + n_other):
+    state, n_lacking = ALL_ONES, n_other - least
+    for n_read in range(1, n_other + 1):
         mask = np.uint64(0)
         for i in range(start + n - 1, start - 1, -1):
             letter = posts.letters[np.uint64(i)]
-            mask = mask << ONE | np.uint64(is_same_letter(letter, posts.letters[at], plain))
+            mask = mask << ONE | np.uint64(is_same_letter(letter, posts.letters[other_start + n_read - 1], plain))
         state, _ = next_state(state, mask, np.uint64(0))
-    return bool(popcount(~state) >= least)
+        if np.int64(popcount(~state)) + n_lacking < n_read:  # whatever follows, it has too few letters in common
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True, inner=True)

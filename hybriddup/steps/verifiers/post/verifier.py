@@ -24,7 +24,7 @@ from hybriddup.steps.verifiers.post.features import describe_differences, pair_f
 from hybriddup.steps.verifiers.post.model import PostModel, shipped_models
 
 DEFAULT_MODEL, FORMER_DEFAULT = "posts", "by_script"
-SMALLEST_SLICE = 512
+SMALLEST_SLICE = 1024
 """Smallest number of pairs per thread. Each slice parses its posts again: parsing all posts first would save that time,
 but cost as much, because they no longer fit into the CPU cache when they are compared."""
 CHARACTERS_TOGETHER = 2**18
