@@ -16,7 +16,7 @@ from hybriddup.kernels.live.texts import LaterTexts, Ring, classes_of_partners, 
 from hybriddup.kernels.popcount import HALF
 from hybriddup.kernels.search.key_groups import NO_KEY, place_of_key
 from hybriddup.kernels.search.rings import table_of
-from hybriddup.kernels.short_runs import sort_run
+from hybriddup.kernels.sorting import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
 N_STAGES = 4

@@ -21,7 +21,7 @@ from hybriddup.kernels.growing_arrays import with_room_for
 from hybriddup.kernels.live.reads import compare_places, compare_read, fetch_texts, keep_least_depths
 from hybriddup.kernels.live.texts import LaterTexts, Ring, select_in_ring, slot_of_place, widest_limit
 from hybriddup.kernels.popcount import HALF, ONE, popcount
-from hybriddup.kernels.short_runs import sort_run
+from hybriddup.kernels.sorting import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
 ROWS_PER_BLOCK = 1024

@@ -22,7 +22,7 @@ from hybriddup.kernels.posts.tokens import (
     make_tokens,
     read_tokens,
 )
-from hybriddup.kernels.short_runs import sort_run
+from hybriddup.kernels.sorting import sort_run
 from hybriddup.kernels.text.words import mark_words
 
 NUMBERS, NAMES, TAGS, EMOJIS, SOURCES = range(5)
@@ -50,7 +50,7 @@ class ParsedPosts(NamedTuple):
     set_offsets: Int64s
     """int64[N_SETS * n_posts + 1]: set ``s`` of post ``p`` begins at ``set_keys[set_offsets[N_SETS * p + s]]``."""
     set_keys: UInt64s
-    """uint64[n]: keys of the tokens in each set, ascending within a set."""
+    """uint64[n]: keys of the tokens in each set, ascending within a set; only the numbers may occur more than once."""
     is_cut: Bools
     """bool[n_posts]: whether each post ends in ``...`` or the like."""
     headings: Int64s
@@ -90,7 +90,11 @@ def parse_posts(points: UInt32s, offsets: Int64s, known: Characters) -> ParsedPo
             if token < heading:
                 headings[post] = n_letters - first_letter
         token_offsets[post + 1] = n
-        write_sets(tokens, found, present, set_keys, set_offsets, N_SETS * post)
+        for which in range(N_SETS):
+            start = set_offsets[N_SETS * post + which]
+            end = list_keys(tokens, found, present, NUMBER + which, set_keys, start)
+            sort_run(set_keys, start, end)
+            set_offsets[N_SETS * post + which + 1] = end if which == NUMBERS else drop_repeats(set_keys, start, end)
     return ParsedPosts(
         token_offsets,
         keys[:n],
@@ -135,28 +139,27 @@ def copy_letters(
 
 
 @njit(cache=True, nogil=True, inner=True)
-def write_sets(
-    tokens: Tokens, n_tokens: int, present: np.uint64, set_keys: UInt64s, set_offsets: Int64s, first: int
-) -> None:
-    """Write sorted sets of keys: a post's numbers, names, hashtags, emoji, and words that name its source (publisher).
+def list_keys(tokens: Tokens, n_tokens: int, present: np.uint64, kind: int, set_keys: UInt64s, n: int) -> int:
+    """Append the keys of a post's tokens of one kind to ``set_keys[:n]``; return the new ``n``.
 
-    Repeats are removed, but repeated numbers are kept. Bit ``k`` of ``present`` is set if any token is of kind ``k``.
-    ``first`` is the index of the post's first set in ``set_offsets``.
+    Bit ``k`` of ``present`` is set if any token is of kind ``k``.
     """
-    for which in range(N_SETS):
-        start, kind = set_offsets[first + which], NUMBER + which
-        end = start
-        for token in range(n_tokens if present >> np.uint64(kind) & ONE else 0):
-            if tokens.kinds[token] == kind:
-                set_keys[end] = tokens.keys[token]
-                end += 1
-        sort_run(set_keys, start, end)
-        n = start
-        for i in range(start, end):
-            if which == NUMBERS or i == start or set_keys[i] != set_keys[i - 1]:
-                set_keys[n] = set_keys[i]
-                n += 1
-        set_offsets[first + which + 1] = n
+    for token in range(n_tokens if present >> np.uint64(kind) & ONE else 0):
+        if tokens.kinds[token] == kind:
+            set_keys[n] = tokens.keys[token]
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True, inner=True)
+def drop_repeats(keys: UInt64s, first: int, last: int) -> int:
+    """Drop repeated keys from ``keys[first:last]``, which is sorted; return the new ``last``."""
+    n = first
+    for i in range(first, last):
+        if i == first or keys[i] != keys[i - 1]:
+            keys[n] = keys[i]
+            n += 1
+    return n
 
 
 @njit(cache=True, nogil=True)

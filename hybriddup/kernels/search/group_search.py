@@ -36,7 +36,7 @@ from hybriddup.kernels.search.rings import (
     room_of,
     two_words,
 )
-from hybriddup.kernels.short_runs import sort_run
+from hybriddup.kernels.sorting import sort_run
 from hybriddup.kernels.vectors import fetch_early
 
 FITTING_TOGETHER = 64
@@ -101,6 +101,7 @@ def search_rings(texts: TextColumns, widest: int, queries: Queries, rings: Rings
             slots = np.zeros(power_of_two(2 * n_hits), np.uint64)
         n_hits = keep_distinct(hits, n_hits, slots, np.uint64(i + 1))
         n_hits = keep_candidates(texts, rows[i], hits, n_hits)
+        sort_run(hits, 0, n_hits)
         if n_pairs + n_hits > len(found.earlier):
             found = larger_pairs(found, n_pairs, n_hits)
         n_pairs = keep_pairs(texts, rows[i], i, hits, n_hits, found, n_pairs)
@@ -134,7 +135,7 @@ def keep_distinct(hits: UInt64s, n_hits: int, slots: UInt64s, query: np.uint64) 
 
 @njit(cache=True, nogil=True, inner=True)
 def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) -> int:
-    """Remove text ``row`` and all texts that cannot match it, by length or sketch, from the hits; sort the other hits.
+    """Remove text ``row`` and all texts that cannot match it, by length or sketch, from the hits.
 
     Return the number of hits left.
     """
@@ -145,7 +146,6 @@ def keep_candidates(texts: TextColumns, row: int, hits: UInt64s, n_hits: int) ->
         other = np.int64(hits[i] >> HALF)
         hits[n] = hits[i]
         n += other != row and may_be_within(texts, other, row)
-    sort_run(hits, 0, n)
     return n
 
 

@@ -10,7 +10,6 @@ from hybriddup.kernels.live.changes import add_texts
 from hybriddup.kernels.live.lists import ANY_LENGTH, FREE_BLOCKS, FREE_PAGE, FRESH_BLOCK, FRESH_PAGE, Age, Postings
 from hybriddup.kernels.live.table import IS_LIST, PAGE_BITS, sweep_shards
 from hybriddup.kernels.search.key_groups import NO_KEY
-from hybriddup.kernels.short_runs import sort_run
 from tests.inner_kernels import from_python
 
 class_for, is_dead, read_header = map(from_python, (lists.class_for, lists.is_dead, lists.read_header))
@@ -205,11 +204,3 @@ def test_a_number_is_dead_beyond_the_span(next_number: int) -> None:
     age = Age(np.uint64(next_number), np.uint64(60))
     low_bits = [np.uint64((next_number - back) & 2**31 - 1) for back in (1, 60, 61, 99)]
     assert [bool(is_dead(number, age)) for number in low_bits] == [False, False, True, True]
-
-
-@given(st.lists(st.integers(0, 2**64 - 1), max_size=70), st.sampled_from([0, 1, 2, 3]))
-def test_runs_are_sorted(numbers: list[int], doublings: int) -> None:
-    array = np.array(numbers * 2**doublings, np.uint64)
-    before, first, last = array.tolist(), len(array) // 5, len(array) * 3 // 4
-    from_python(sort_run)(array, first, last)
-    assert array.tolist() == before[:first] + sorted(before[first:last]) + before[last:]
