@@ -40,6 +40,8 @@ CASES = [
      "  ask @b about the ferry, it is late again  "),
     ("urls", "drop", "HTTPS://x.org/a?b=c&d=%20#e", ""),
     ("urls", "drop", "a www.x.org/b t.cn/Ab1 c", "a     c"),
+    ("urls", "drop", "a bit.ly/Ab_1 pic.twitter.com/x9 b", "a     b"),
+    ("urls", "drop", "rabbit.ly/a", "rabbit.ly/a"),
     ("urls", "drop", "好O网页链接", "好 "),
     ("urls", "drop", "start.cn/a 这个网页链接", "start.cn/a 这个网页链接"),
     ("urls", "drop", "http://t.cn/a#武汉#", " #武汉#"),

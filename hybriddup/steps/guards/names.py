@@ -30,6 +30,8 @@ ALIKE = 0.6
 LONGEST = 4
 """Maximum number of words in a name, as counted by `amount`."""
 QUOTES = dict(zip("'\"“”‘’«»《》「」『』【】‹›", "'\"”“’‘»«》《」「』『】【›‹", strict=True))
+KANA_NAME = re.compile(r"[\u3040-\u30ff]{2,}")
+"""Matches a name in kana, if a title or the like follows it."""
 SHORT, FEWEST_LETTERS = 12, 4
 """In the middle of a post of at most `SHORT` words, any run of at least `FEWEST_LETTERS` letters may be a name."""
 
@@ -38,6 +40,8 @@ class Tables(NamedTuple):
     """The word lists of `names.yaml`."""
 
     before: frozenset[str]
+    after: frozenset[str]
+    endings: tuple[str, ...]
     common: frozenset[str]
     after_han: re.Pattern[str]
     surnames: frozenset[str]
@@ -51,6 +55,8 @@ def tables() -> Tables:
     titles = sorted(read["after_han"].split(), key=len, reverse=True)
     return Tables(
         frozenset(read["before"].split()),
+        frozenset(read["after"].split()),
+        tuple(read["endings"].split()),
         frozenset(read["common"].split()),
         re.compile("|".join(titles)),
         frozenset(read["surnames"].strip()),
@@ -172,7 +178,7 @@ def _is_alike(a: str, b: str) -> bool:
 
 
 def _is_slot(difference: Difference, run: Run) -> bool:
-    """Return whether quotation marks, ``@`` or the word before it mark a run of differing words as a name.
+    """Return whether quotation marks, ``@`` or the word before or after it mark a run of differing words as a name.
 
     A hashtag alone is no name.
     """
@@ -182,7 +188,14 @@ def _is_slot(difference: Difference, run: Run) -> bool:
     if any(are_hashtags):
         return any(are_quoted) and all(map(any, zip(are_quoted, are_hashtags, strict=True)))
     before = difference.words_a[run.a[0] - 1 : run.a[0]] if run.a[0] else []
-    return bool(before and before[0] in tables().before) or all(are_quoted)
+    after = difference.words_a[run.a[1] : run.a[1] + 1]
+    is_titled = not tables().before.isdisjoint(before) or not tables().after.isdisjoint(after)
+    return is_titled or all(are_quoted) or _have_one_ending(*difference.sides(run))
+
+
+def _have_one_ending(a: list[str], b: list[str]) -> bool:
+    """Return whether the last words of two runs end in the same form of address, as in 수연언니 and 은정언니."""
+    return any(a[-1].endswith(ending) and b[-1].endswith(ending) for ending in tables().endings)
 
 
 def _is_short_slot(difference: Difference, run: Run) -> bool:
@@ -222,7 +235,7 @@ def _replaced_han(difference: Difference, run: Run) -> tuple[str, str] | None:
 def _han_name(words: list[str], span: tuple[int, int]) -> str | None:
     """Return the shortest dictionary name that contains the words of a span; None if there is no such name.
 
-    Words that begin with a surname and are followed by a title also count as a name.
+    Words before a title also count as a name if they begin with a surname or are kana.
     """
     first, last = span
     if last - first > 6:
@@ -234,6 +247,5 @@ def _han_name(words: list[str], span: tuple[int, int]) -> str | None:
             if is_han_name(word):
                 return word
     name, after = "".join(words[first:last]), "".join(words[last : last + 4])
-    if len(name) <= 3 and name[0] in tables().surnames and tables().after_han.match(after):
-        return name
-    return None
+    may_be_name = (len(name) <= 3 and name[0] in tables().surnames) or KANA_NAME.fullmatch(name)
+    return name if may_be_name and tables().after_han.match(after) else None

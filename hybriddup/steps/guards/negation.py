@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hybriddup.kernels.posts.guard_kinds import NEGATION
 from hybriddup.steps.guards import PairGuard
-from hybriddup.steps.guards.reading import HAN, Difference, Run, amount, difference_of, has_frame, spans_of
+from hybriddup.steps.guards.reading import ALONE, HAN, Difference, Run, amount, difference_of, has_frame, spans_of
 from hybriddup.steps.guards.tables import read_table
 
 LONGEST = 2.0
@@ -132,7 +132,7 @@ class Negation(PairGuard):
         of_b = negations(difference.words_b, difference.b)
         found: tuple[list[str], list[str]] = ([], [])
         other = 0.0
-        for run in difference.runs:
+        for run in (_slid(run, of_a, of_b) for run in difference.runs):
             if _is_change(difference, run, of_a.of(run.a), of_b.of(run.b)):
                 found[0].append("".join(of_a.of(run.a)[0]))
                 found[1].append("".join(of_b.of(run.b)[0]))
@@ -144,6 +144,22 @@ class Negation(PairGuard):
         if len(found[0]) == len(found[1]) or other > LONGEST:
             return None
         return f"negation {' '.join(found[0]) or 'none'} / {' '.join(found[1]) or 'none'}"
+
+
+def _slid(run: Run, a: Side, b: Side) -> Run:
+    """Move a run that one post adds to where it holds the most negations, if it adds the same words there.
+
+    In the script of ไม่ได้, which has no spaces, a post that adds ไม่ to ได้ may as well seem to add ม่ไ.
+    """
+    added, number = (b, 1) if run.a[0] == run.a[1] else (a, 0)
+    first, last = run[number]
+    if run[1 - number][0] < run[1 - number][1]:
+        return run
+    places = [0]
+    while first > places[-1] and added.words[first - places[-1] - 1] == added.words[last - places[-1] - 1]:
+        places.append(places[-1] + 1)
+    back = max(places, key=lambda place: len(added.denying.intersection(range(first - place, last - place))))
+    return Run(*((begin - back, end - back) for begin, end in run))
 
 
 Words = tuple[list[str], list[str]]
@@ -162,7 +178,7 @@ def _is_change(difference: Difference, run: Run, a: Words, b: Words) -> bool:
         return False
     if not all(difference.sides(run)):
         return tables().with_negation.issuperset(others) and not _is_answer(difference, run, a[0] or b[0])
-    if any(HAN.match(word) and not KANA.match(word) for word in others):
+    if any(map(_is_han, others)):
         return len(a[1]) <= 1 and len(b[1]) <= 1
     most = 2.0 if others and all(KANA.match(word) for word in others) else 1.0
     return max(map(amount, (a[1], b[1]))) <= most
@@ -179,11 +195,21 @@ def _is_answer(difference: Difference, run: Run, denying: list[str]) -> bool:
 
 
 def _repeats(difference: Difference, run: Run) -> bool:
-    """Return whether a run of differing words begins with the word after the run, as in 不不错."""
-    for words, span in ((difference.words_a, run.a), (difference.words_b, run.b)):
-        if span[0] < span[1] and words[span[1] : span[1] + 1] == words[span[0] : span[0] + 1]:
+    """Return whether a run of differing words begins with the word after the run, as in 不不错.
+
+    A character of other scripts without spaces is no word; there, the whole run must be repeated.
+    """
+    for words, (first, last) in ((difference.words_a, run.a), (difference.words_b, run.b)):
+        is_word = first < last and (not ALONE.match(words[first]) or _is_han(words[first]))
+        n = 1 if is_word else last - first
+        if first < last and words[last : last + n] == words[first : first + n]:
             return True
     return False
+
+
+def _is_han(word: str) -> bool:
+    """Return whether a word begins with a Han character; kana are not."""
+    return bool(HAN.match(word) and not KANA.match(word))
 
 
 def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
@@ -201,11 +227,13 @@ def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
     return None
 
 
-PREFIXES = re.compile(r"(?:un|in|im|ir|il|dis|non|не|без|в?не)-?")
+PREFIXES = re.compile(r"(?:un|in|im|ir|il|dis|non|не|без|в?не)-?|ن(?:م[يی])?")
+SHORTEST = 3
+"""Minimum number of letters of a word that a prefix negates."""
 
 
 def _is_denied(one: str, other: str) -> bool:
-    if len(other) > 3 and one.endswith(other) and PREFIXES.fullmatch(one[: -len(other)]):
+    if len(other) >= SHORTEST and one.endswith(other) and PREFIXES.fullmatch(one[: -len(other)]):
         return True
     match = TURKISH.search(one)
     if match is None:

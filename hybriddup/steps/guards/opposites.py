@@ -6,9 +6,11 @@ from functools import cache
 
 from hybriddup.kernels.posts.guard_kinds import OPPOSITE
 from hybriddup.steps.guards import PairGuard
-from hybriddup.steps.guards.reading import changed, difference_of, has_frame, letters
+from hybriddup.steps.guards.reading import amount, changed, difference_of, has_frame, letters
 from hybriddup.steps.guards.tables import read_table
 
+LONGEST = 3.0
+"""Maximum number of words, as counted by `amount`, in a run of words that may be or hold an opposite."""
 Places = dict[str, frozenset[tuple[int, int]]]
 
 
@@ -57,7 +59,7 @@ class Opposites(PairGuard):
 
 def _opposites_in(a: list[str], b: list[str]) -> tuple[str, str] | None:
     """Return the opposites in two short runs of words: the whole runs, or two words at one position; None = none."""
-    if len(a) > 3 or len(b) > 3:
+    if max(amount(a), amount(b)) > LONGEST:
         return None
     if exclude(whole_a := letters(a), whole_b := letters(b)):
         return whole_a, whole_b

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Indel, Levenshtein, Postfix, Prefix
 
 from hybriddup.kernels.posts.guard_kinds import MOST_ALONE, MOST_LETTERS
+from hybriddup.steps.guards.han_numerals import HAN_NUMERAL
 
 CONTEXT = 16
 """Number of characters of context on each side of the differing part, rounded up to whole words."""
@@ -80,9 +81,10 @@ class Difference:
         if WORD_CHARACTER.search(middle):
             return True
         before, after = text[: self._n_before][-1:], text[len(text) - self._n_after :][:1]
-        # a part of a word that the other continues, such as 1 and 10
+        # a part of a word or number that the other continues, such as 1 and 10, or 十 and 二十
         touches_word = WORD_CHARACTER.match(before) or WORD_CHARACTER.match(after)
-        return bool(touches_word) and not (HAN.match(before) or HAN.match(after))
+        touches_number = HAN_NUMERAL.match(before) or HAN_NUMERAL.match(after)
+        return bool(touches_word) and bool(touches_number or not (HAN.match(before) or HAN.match(after)))
 
     @cached_property
     def _first(self) -> int:
@@ -191,8 +193,8 @@ def spans_of(text: str) -> list[tuple[int, int]]:
 
 
 def letters(words: Sequence[str]) -> str:
-    """Join words into a text, with spaces unless every word is a single character."""
-    return "".join(words) if all(len(word) == 1 for word in words) else " ".join(words)
+    """Join words into a text, with spaces unless every word is a character, with its marks, or a single letter."""
+    return "".join(words) if all(len(word) == 1 or ALONE.match(word) for word in words) else " ".join(words)
 
 
 def changed(difference: Difference) -> Iterator[tuple[Run, list[str], list[str]]]:

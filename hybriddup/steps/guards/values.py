@@ -8,18 +8,21 @@ from functools import cache
 from typing import NamedTuple
 
 from hybriddup.steps.guards.han_numerals import HAN_NUMERAL, LARGE, TIMES, han_values
-from hybriddup.steps.guards.reading import HAN, SPACED
+from hybriddup.steps.guards.reading import HAN, LETTER, SPACED
 from hybriddup.steps.guards.tables import read_table
 
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
-WORDS = re.compile(r"[^\W\d_]+(?:-feira|['’]hui)?")
+WORDS = re.compile(rf"{LETTER}+(?:-feira|['’]hui)?")
+WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u3040-\u9fff]|[\uac00-\ud7af]{2}")
+"""Matches in a word that is also looked for inside longer words: it is in a script without spaces, or it has several
+Korean syllables, after which particles may follow."""
 CODE_ENDS = re.compile(r"[a-z](?![^\W_])")
 """Matches the letter of a code such as ``1c``, after its number."""
 HASHTAG = re.compile(r"#(\w*)")
 MARKED_COUNTER = re.compile(r"(?:(?<=\s)[#x×*/]\s?\d{1,9}|(?<!\w)#\s?\d{1,9}|[\[(][a-z]?\d{1,9}[\])])$")
 AFTER_SENTENCE = re.compile(r"(?<=[!?.。！？]\s)\d{1,9}$")
 BARE_COUNTER = re.compile(r"(?<=[\s#])\d{1,9}['’]?$")
-RANDOM_TAIL = re.compile(r"(?<=\s)(?:[\[(][a-z]+\d+[\])]|[a-z]+\d+[a-z][a-z\d]*|\d+[a-z]+\d[a-z\d]*)$")
+RANDOM_TAIL = re.compile(r"(?<=\s)(?:[\[(][a-z]+\d+[a-z\d]*[\])]|[a-z]+\d+[a-z][a-z\d]*|\d+[a-z]+\d[a-z\d]*)$")
 LONGEST_TAIL = 64
 LONG_FOR_MARKED, LONG_FOR_BARE = 40, 80
 """Minimum lengths of a text in which a number at the end, marked (``#8``) or bare (``8``), is a serial number. Han
@@ -104,7 +107,7 @@ def tables() -> Tables:
         for key, named in read[section].items()
         for word in named.split()
     }
-    alone = [word for word in words if re.search(r"[\u3040-\u9fff\uac00-\ud7af]", word)]
+    alone = [word for word in words if WITHOUT_SPACES.search(word)]
     long_names = [word for word, (kind, _, _) in words.items() if kind in ("weekday", "month") and len(word) > 4]
     labels, counted = (frozenset(read[name].split()) for name in ("labels", "counted"))
     characters = "".join(sorted({character for word in alone for character in word}))

@@ -65,8 +65,12 @@ LINKS = (
     # Chinese text and #话题# follow without a space
     Pattern(r"""https?://(?:[!-"$-.0-~]++|/(?!/@)|#(?=[!-~]))++""", "://"),
     Pattern(r"www\.(?=\w)[!-~]++", "www."),
-    Pattern(r"t\.cn/(?<![a-z0-9.-]t\.cn/)[a-z0-9]++", "t.cn/"),
+    *(
+        Pattern(rf"{re.escape(host)}(?<![a-z0-9.-]{re.escape(host)})[a-z0-9_-]++", host)
+        for host in ("t.cn/", "bit.ly/", "goo.gl/", "ow.ly/", "fb.me/", "youtu.be/", "tinyurl.com/", "pic.twitter.com/")
+    ),
 )
+"""Patterns of links. Short links count without a scheme, too: platforms and their exports leave it out."""
 ICON_LINK = Pattern(r"o网页链接", "o网页链接")
 """Weibo's text for a link, including the letter O in place of its icon."""
 WORD_LINK = Pattern(

@@ -1,7 +1,8 @@
 """Spelling variants: for each script, the letters and signs by which the spellings of one word can differ.
 
 The table is for comparing only, and contains no doubtful variants: only optional signs, and letters that writers of the
-script use interchangeably. It excludes vowel signs of Indic scripts, tone marks and accents, which distinguish words.
+script use interchangeably. It excludes vowel signs of Indic scripts, tone marks, and accents of Latin letters, which
+distinguish words.
 """
 
 from __future__ import annotations
@@ -33,6 +34,23 @@ LETTERS = {
     "Arabic": {"\u0627": "\u0622\u0623\u0625\u0671-\u0673", "\u064a": "\u0649", "\u0647": "\u0629"},
     # Persian and Urdu keyboards have code points of their own for ya, kaf and ha.
     "Persian": {"\u064a": "\u06cc\u06d2", "\u0643": "\u06a9\u06aa", "\u0647": "\u06be\u06c0-\u06c2"},
+    # As in Lucene: words in capitals have no accents, and many posts omit them.
+    "Greek": {
+        "\u03b1": "\u03ac",
+        "\u03b5": "\u03ad",
+        "\u03b7": "\u03ae",
+        "\u03b9": "\u03af\u03ca\u0390",
+        "\u03bf": "\u03cc",
+        "\u03c5": "\u03cd\u03cb\u03b0",
+        "\u03c9": "\u03ce",
+        "\u0391": "\u0386",
+        "\u0395": "\u0388",
+        "\u0397": "\u0389",
+        "\u0399": "\u038a\u03aa",
+        "\u039f": "\u038c",
+        "\u03a5": "\u038e\u03ab",
+        "\u03a9": "\u038f",
+    },
     # Only texts for learners print the dots.
     "Cyrillic": {"\u0435": "\u0451", "\u0415": "\u0401"},
     # Phones and programs that change case confuse the Turkish i with and without dot.
