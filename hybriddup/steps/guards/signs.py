@@ -44,7 +44,7 @@ def load_signs() -> Signs:
     numbers, denials, opposed = values.tables(), negation.tables(), opposites.opposites()
     _mark(kinds, NUMBER, numbers.characters)
     _mark(kinds, NEGATION, denials.characters)
-    words: dict[int, int] = {}
+    words: dict[str, int] = {}
     of_tables = (
         (NUMBER, numbers.latin),
         (NUMBER | DIGIT | DAY, numbers.days),
@@ -54,11 +54,11 @@ def load_signs() -> Signs:
     for kind, named in of_tables:
         _mark(kinds, kind, "".join(word for word in named if read.ALONE.match(word)))
         for word in named:
-            words[hash_of(word)] = words.get(hash_of(word), 0) | int(kind)
-    order = sorted(words)
-    of_words = np.array([words[one] for one in order], np.uint8)
+            words[word] = words.get(word, 0) | int(kind)
+    hashes = np.array(list(map(hash_of, words)), np.uint64)
+    order, of_words = np.argsort(hashes), np.array(list(words.values()), np.uint8)
     with_negation = hashes_of(denials.with_negation)
-    return Signs(kinds, np.array(order, np.uint64), of_words, with_negation, np.zeros(0, np.uint64))
+    return Signs(kinds, hashes[order], of_words[order], with_negation, np.zeros(0, np.uint64))
 
 
 def _kinds_of_letters() -> UInt8s:
