@@ -132,7 +132,7 @@ class Negation(PairGuard):
         of_b = negations(difference.words_b, difference.b)
         found: tuple[list[str], list[str]] = ([], [])
         other = 0.0
-        for run in (_slid(run, of_a, of_b) for run in difference.runs):
+        for run in (_shifted(run, of_a, of_b) for run in difference.runs):
             if _is_change(difference, run, of_a.of(run.a), of_b.of(run.b)):
                 found[0].append("".join(of_a.of(run.a)[0]))
                 found[1].append("".join(of_b.of(run.b)[0]))
@@ -146,20 +146,21 @@ class Negation(PairGuard):
         return f"negation {' '.join(found[0]) or 'none'} / {' '.join(found[1]) or 'none'}"
 
 
-def _slid(run: Run, a: Side, b: Side) -> Run:
-    """Move a run that one post adds to where it holds the most negations, if it adds the same words there.
+def _shifted(run: Run, a: Side, b: Side) -> Run:
+    """Return a run in which one post adds words, shifted to the left so that it has the most negations.
 
-    In the script of ไม่ได้, which has no spaces, a post that adds ไม่ to ได้ may as well seem to add ม่ไ.
+    A shift is possible if the run ends with the word before it. In scripts without spaces, a word is a character: ไม่ได้
+    adds ไม่ to ได้, but without the shift, the run would be ม่ไ.
     """
-    added, number = (b, 1) if run.a[0] == run.a[1] else (a, 0)
-    first, last = run[number]
-    if run[1 - number][0] < run[1 - number][1]:
+    added, side = (b, 1) if run.a[0] == run.a[1] else (a, 0)
+    first, last = run[side]
+    if run[1 - side][0] < run[1 - side][1]:
         return run
-    places = [0]
-    while first > places[-1] and added.words[first - places[-1] - 1] == added.words[last - places[-1] - 1]:
-        places.append(places[-1] + 1)
-    back = max(places, key=lambda place: len(added.denying.intersection(range(first - place, last - place))))
-    return Run(*((begin - back, end - back) for begin, end in run))
+    shifts = [0]
+    while first > shifts[-1] and added.words[first - shifts[-1] - 1] == added.words[last - shifts[-1] - 1]:
+        shifts.append(shifts[-1] + 1)
+    shift = max(shifts, key=lambda n: len(added.denying.intersection(range(first - n, last - n))))
+    return Run(*((begin - shift, end - shift) for begin, end in run))
 
 
 Words = tuple[list[str], list[str]]

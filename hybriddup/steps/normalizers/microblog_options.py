@@ -30,8 +30,8 @@ class MicroblogOptions(ComponentOptions):
     mojibake: Literal["repair", "keep"] = "repair"
     """repair: â€™ becomes ’, and other wrongly decoded text is repaired if the repair is certain."""
     urls: TreatmentOfContent = "drop_decoration"
-    """http:// and www. addresses, t.cn links, and Weibo's O网页链接. drop_decoration: a link stays in a post with
-    few other words."""
+    """http:// and www. addresses, short links (t.cn/A6, bit.ly/A6), and Weibo's O网页链接. drop_decoration: a link
+    stays in a post with few other words."""
     mentions: TreatmentOfContent = "drop_decoration"
     """@user; a mail address stays. drop_decoration: a mention inside a sentence stays, and so does one at the end of a
     post with few other words."""
