@@ -228,13 +228,14 @@ def _denied(difference: Difference, run: Run) -> tuple[int, str] | None:
     return None
 
 
-PREFIXES = re.compile(r"(?:un|in|im|ir|il|dis|non|не|без|в?не)-?|ن(?:م[يی])?")
-SHORTEST = 3
-"""Minimum number of letters of a word that a prefix negates."""
+PREFIXES = re.compile(r"(?:un|in|im|ir|il|dis|non|не|без|в?не)-?")
+PERSIAN = "ن"
+"""Prefix that negates a Persian verb."""
 
 
 def _is_denied(one: str, other: str) -> bool:
-    if len(other) >= SHORTEST and one.endswith(other) and PREFIXES.fullmatch(one[: -len(other)]):
+    prefix = one[: -len(other)] if one.endswith(other) else ""
+    if (len(other) > 3 and PREFIXES.fullmatch(prefix)) or (len(other) > 2 and prefix == PERSIAN):
         return True
     match = TURKISH.search(one)
     if match is None:
