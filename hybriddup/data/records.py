@@ -67,11 +67,15 @@ class EncodedTexts(NamedTuple):
         return self.code_points[self.offsets[text] : self.offsets[text + 1]]
 
 
-def encode_texts(texts: Sequence[str]) -> EncodedTexts:
-    """Convert texts to one array of code points, with the offset of each text."""
+def encode_texts(texts: Sequence[str], lengths: Int32s | None = None) -> EncodedTexts:
+    """Convert texts to one array of code points, with the offset of each text.
+
+    ``lengths``: int32[n_texts], the length of each text, if it is known.
+    """
     # the fastest copy, and a writable one: numba would compile each kernel again for read-only arrays
     code_points = np.array(["".join(texts)], np.str_).view(np.uint32)
-    offsets = offsets_of(texts)  # after joining, which has brought the texts into the CPU's cache
+    # after joining, which has brought the texts into the CPU's cache
+    offsets = offsets_of(texts) if lengths is None else np.append(0, lengths.cumsum(dtype=np.int64))
     return EncodedTexts(code_points[: offsets[-1]], offsets)  # numpy pads an empty string to one character
 
 

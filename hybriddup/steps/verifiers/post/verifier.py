@@ -118,7 +118,8 @@ class Post:
     def _score(self, pairs: CandidatePairs, thresholds: Float64s) -> Float64s:
         """Return the scores of a batch of pairs."""
         positions, earlier, later = positions_of(pairs.earlier, pairs.later)
-        texts, scores = encode_texts(texts_at(self._context.texts, positions)), np.zeros(len(pairs))
+        context, scores = self._context, np.zeros(len(pairs))
+        texts = encode_texts(texts_at(context.texts, positions), context.lengths[positions])
         chosen = np.flatnonzero(contained(texts, earlier, later) >= LEAST_CONTAINED)
         chosen = chosen[are_paired(texts, earlier[chosen], later[chosen])]
         if len(chosen):
