@@ -61,8 +61,8 @@ def compare_posts(
         int64[n_pairs]: length of the longest common subsequence of the letters of the two posts.
     bound, least
         Curves of features that are not in `BY_PLACE`, and float64[n_pairs], their least sum: below it, the posts are
-        not aligned, and the features that need an alignment stay 0. `ADDING` stays 0, too, if the sum is below it
-        whatever words are added.
+        not aligned, and the features that need an alignment stay 0. If the sum is below it even without added words,
+        `ADDING` stays 0, too.
     """
     longest = longest_of(posts.offsets)
     room, bounds = make_room(longest), np.empty((longest + 1, 4), np.int64)

@@ -10,7 +10,7 @@ from hybriddup.steps.guards.reading import amount, changed, difference_of, has_f
 from hybriddup.steps.guards.tables import read_table
 
 LONGEST = 3.0
-"""Maximum number of words, as counted by `amount`, in a run of words that may be or hold an opposite."""
+"""Maximum number of words, as counted by `amount`, in a run that is an opposite or contains one."""
 Places = dict[str, frozenset[tuple[int, int]]]
 
 

@@ -1,5 +1,6 @@
 """The word lists of the guards. Guards read normalized posts, so that the lists need normalized words."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from hybriddup.config.load import open_session
 from hybriddup.run.components import Components
 from hybriddup.steps.guards.tables import read_table
+from hybriddup.steps.guards.values import KINDS
 
 LISTS = {
     "numbers": ("values", "loose", "weekdays", "months", "days", "halves", "labels", "counted"),
@@ -39,10 +41,20 @@ def test_each_word_is_listed_as_posts_have_it(name: str) -> None:
         assert [(word, folded) for word, folded in zip(words, normalized, strict=True) if folded not in words] == []
 
 
-@pytest.mark.parametrize("section", ["values", "loose", "weekdays", "months"])
-def test_a_word_has_one_meaning_in_a_list(section: str) -> None:
-    meanings: dict[str, set[str]] = {}
-    for key, words in read_table("numbers")[section].items():
-        for word in words.split():
-            meanings.setdefault(word, set()).add(key)
-    assert {word: keys for word, keys in meanings.items() if len(keys) > 1} == {}
+def test_a_word_has_one_meaning_among_the_numbers() -> None:
+    """Whatever the section: the last one would silently replace the others."""
+    table, meanings = read_table("numbers"), defaultdict(set)
+    for section in KINDS:
+        for key, words in table[section].items():
+            for word in words.split():
+                meanings[word].add((section, key))
+    assert len(meanings) > 1000
+    assert {word: found for word, found in meanings.items() if len(found) > 1} == {}
+
+
+def test_no_word_is_its_own_opposite() -> None:
+    pairs = read_table("opposites")["pairs"]
+    assert len(pairs) > 200
+    for pair in pairs:
+        sides = [set(side.split()) for side in pair.split("|")]
+        assert sum(map(len, sides)) == len(set.union(*sides)), pair
