@@ -32,7 +32,7 @@ LONGEST = 4
 QUOTES = dict(zip("'\"“”‘’«»《》「」『』【】‹›", "'\"”“’‘»«》《」「』『】【›‹", strict=True))
 KANA_NAME = re.compile(r"[\u3040-\u30ff]{2,}")
 """Matches a name in kana, if a title or the like follows it."""
-SHORT, FEWEST_LETTERS = 12, 4
+SHORT, FEWEST_LETTERS = 12, 3
 """In the middle of a post of at most `SHORT` words, any run of at least `FEWEST_LETTERS` letters may be a name."""
 
 
@@ -141,7 +141,7 @@ def _ordered(between: list[str], names: list[str]) -> bool:
     It does not if no words are between the names, or if one of the words ``between`` is also in the ``names``: then a
     phrase such as 哈哈哈 only has another place.
     """
-    is_short = 0 < amount(between) <= 3
+    is_short = 0 < amount(between) <= 4
     return is_short and tables().unordered.isdisjoint(between) and set(names).isdisjoint(between)
 
 
@@ -215,7 +215,8 @@ def _is_short_slot(difference: Difference, run: Run) -> bool:
 def _is_quoted(text: str, spans: list[tuple[int, int]], span: tuple[int, int]) -> bool:
     start, end = spans[span[0]][0], spans[span[1] - 1][1]
     opening, closing = text[start - 1 : start] if start else "", text[end : end + 1]
-    if opening == "@" or text[max(0, start - 2) : start] == "@ ":
+    is_symbol = opening == "$" and text[start].isalpha()  # of a stock: $amd
+    if is_symbol or opening == "@" or text[max(0, start - 2) : start] == "@ ":
         return True
     return bool(opening) and QUOTES.get(opening) == closing
 

@@ -56,7 +56,9 @@ def tables() -> Tables:
     harmless = sorted([*read["han_words"].split(), *read["endings_in"].split()], key=len, reverse=True)
     signs = sorted([*read["han"].split(), *read["endings"].split()], key=len, reverse=True)
     characters = "".join(sorted(set("".join(signs))))
-    inside = re.compile(f"({'|'.join(map(re.escape, harmless))})|{'|'.join(map(re.escape, signs))}")
+    denials = "|".join(map(re.escape, read["han_denials"].split()))
+    any_of_harmless, any_of_signs = ("|".join(map(re.escape, words)) for words in (harmless, signs))
+    inside = re.compile(f"(?!{denials})({any_of_harmless})|{any_of_signs}")
     idioms = re.compile("|".join(rf"\b{re.escape(idiom.strip())}\b" for idiom in read["idioms"].split("|")))
     return Tables(
         frozenset(read["words"].split()),

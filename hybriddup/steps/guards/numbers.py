@@ -67,8 +67,13 @@ def _reason(difference: Difference) -> str | None:
             )
             if differ:
                 return _spell(only_a, only_b)
+            if only_a and only_b:  # "Saturday to Sunday" and "Friday to Saturday"
+                only_a, only_b = of_a, of_b
         conflicts = [
-            (one, other) for one in only_a for other in only_b if _exclude(difference, one, other, text_a, text_b)
+            (one, other)
+            for one in only_a
+            for other in only_b
+            if one.key != other.key and _exclude(difference, one, other, text_a, text_b)
         ]
         if conflicts:
             shown_a, shown_b = ([pair[side] for pair in conflicts] for side in (0, 1))

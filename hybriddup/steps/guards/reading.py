@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 from rapidfuzz.distance import Indel, Levenshtein, Postfix, Prefix
 
 from hybriddup.kernels.posts.guard_kinds import MOST_ALONE, MOST_LETTERS
+from hybriddup.kernels.posts.structure import LONGEST_LABEL
 from hybriddup.steps.guards.han_numerals import HAN_NUMERAL
+from hybriddup.steps.posts.characters import LABELS, words_in
 
 CONTEXT = 16
 """Number of characters of context on each side of the differing part, rounded up to whole words."""
@@ -44,6 +46,9 @@ MARK = re.compile(r"https?://\S*|(?:^\s*\d{1,4}\s*)?<(?:repost|url|user|tag|emoj
 of a text is part of the match."""
 WORD = re.compile(rf"[{NO_SPACES}][{MARKS}]*|\d+|{LETTER}+(?:['’ʼ]{LETTER}+)*")
 ALONE = re.compile(f"[{NO_SPACES}]")
+LABEL = re.compile(rf"(?:(?<=…)|(?<=\.\.\.))[^….]{{1,{LONGEST_LABEL - 1}}}\Z")
+"""Matches what may be a label after the ellipsis of a post that is cut off."""
+NAMED = re.compile(rf"[\w{MARKS}]+")
 
 
 class Run(NamedTuple):
@@ -58,7 +63,8 @@ class Difference:
     """The differing part of two posts, with some context; attributes are computed on first use."""
 
     def __init__(self, a: str, b: str) -> None:
-        self.whole_a, self.whole_b = a, b = _without_marks(a), _without_marks(b)
+        a, b = _without_marks(_without_label(a)), _without_marks(_without_label(b))
+        self.whole_a, self.whole_b = a, b
         self._n_before: int = Prefix.similarity(a, b)
         self._n_after: int = Postfix.similarity(a[self._n_before :], b[self._n_before :])
         self.middle_a = a[self._n_before : len(a) - self._n_after]
@@ -169,6 +175,20 @@ def _without_marks(text: str) -> str:
     if "@" in text or "<" in text or "http" in text:
         return MARK.sub(lambda match: " " * len(match[0]), text)
     return text
+
+
+def _without_label(text: str) -> str:
+    """Remove the label after the ellipsis of a post that is cut off, such as ``Read more``."""
+    if "…" not in text[-LONGEST_LABEL:] and "..." not in text[-LONGEST_LABEL - 2 :]:
+        return text
+    label = LABEL.search(text)
+    return text if label is None or "".join(NAMED.findall(label[0])) not in labels() else text[: label.start()]
+
+
+@cache
+def labels() -> set[str]:
+    """Return the labels, without their spaces."""
+    return words_in(LABELS)
 
 
 def _word_start(text: str, place: int) -> int:
