@@ -270,7 +270,7 @@ def _check_threads(windows: Windows, n_windows: int) -> None:
 
     with ThreadPoolExecutor(N_THREADS) as pool:
         decided = list(chain.from_iterable(pool.map(send, range(N_THREADS))))
-    kept = {each.id for each in decided if each.kept}
+    kept = [each.id for each in decided if each.kept]
     require_equal(len(kept), N_AT_ONCE, "of matching posts that are sent at once exactly one is kept")
     clause = "a duplicate names a post that is kept"
     require(all(each.kept or each.duplicate_of in kept for each in decided), clause, decided)
