@@ -96,7 +96,7 @@ def _hash_names(lines: str) -> UInt64s:
 def is_han_name(word: str) -> bool:
     """Return whether a word is a name in jieba's dictionary; a name of a single character never counts."""
     key, known = np.uint64(hash_of(word)), han_names()
-    place = np.searchsorted(known, key)
+    place = known.searchsorted(key)
     return bool(place < len(known) and known[place] == key)
 
 

@@ -18,7 +18,7 @@ ANSWERS = frozenset(["no", "non", "nein", "não", "нет", "hayır", "tidak", "
 FIRST_AT_END = "\u0590"
 """First code point after the Latin, Greek and Cyrillic scripts. In these scripts, only the negations in `Tables.at_end`
 can end a sentence; a negation that begins with this code point or a higher one always can."""
-CONTRACTED = re.compile(r"(?<=n)['’ʼ]t(?!\S)")
+CONTRACTED = re.compile(r"['’ʼ](?<=n['’ʼ])t(?!\S)")
 QUESTION = re.compile(r"(.)[不没]\1")
 """Matches a Chinese question that repeats a character around a negation: 是不是, 有没有."""
 TURKISH = re.compile(r"(?<=\w\w)m(?:[ıiuü](?=yor)|[ae](?=d[ıi])|[ae]y?(?=[ae]c[ae])|[ae](?=l[ıi]|s[ıi]n))")
@@ -58,7 +58,8 @@ def tables() -> Tables:
     characters = "".join(sorted(set("".join(signs))))
     denials = "|".join(map(re.escape, read["han_denials"].split()))
     any_of_harmless, any_of_signs = ("|".join(map(re.escape, words)) for words in (harmless, signs))
-    inside = re.compile(f"(?!{denials})({any_of_harmless})|{any_of_signs}")
+    firsts = re.escape("".join({word[0] for word in harmless + signs}))  # elsewhere, no alternative need be tried
+    inside = re.compile(f"(?=[{firsts}])(?:(?!{denials})({any_of_harmless})|{any_of_signs})")
     idioms = re.compile("|".join(rf"\b{re.escape(idiom.strip())}\b" for idiom in read["idioms"].split("|")))
     return Tables(
         frozenset(read["words"].split()),

@@ -41,9 +41,12 @@ PART = re.compile(rf"(?![{NO_SPACES}])[\w{MARKS}]")
 SPACED = re.compile("[a-z\u00c0-\u0dff\uac00-\ud7af]")
 """Matches a letter or mark of a script with spaces between words."""
 LETTER = rf"(?:(?![{NO_SPACES}])[^\W\d_]|[{MARKS}])"
-MARK = re.compile(r"https?://\S*|(?:^\s*\d{1,4}\s*)?<(?:repost|url|user|tag|emoji)>|(?<![\w.])@[\w.]+")
-"""Matches a link, a mention, or a placeholder such as ``<url>``; a serial number before a placeholder at the beginning
-of a text is part of the match."""
+PLACEHOLDER = "<(?:repost|url|user|tag|emoji)>"
+MARK = re.compile(rf"https?://\S*|{PLACEHOLDER}|@(?<![\w.]@)[\w.]+")
+"""Matches a link, a mention, or a placeholder such as ``<url>``. Each alternative begins with a literal character, so
+that `re` skips all other characters quickly."""
+SERIAL = re.compile(rf"\s*\d{{1,4}}\s*(?={PLACEHOLDER})")
+"""Matches a serial number before a placeholder at the beginning of a text."""
 WORD = re.compile(rf"[{NO_SPACES}][{MARKS}]*|\d+|{LETTER}+(?:['’ʼ]{LETTER}+)*")
 ALONE = re.compile(f"[{NO_SPACES}]")
 LABEL = re.compile(rf"(?:(?<=…)|(?<=\.\.\.))[^….]{{1,{LONGEST_LABEL - 1}}}\Z")
@@ -141,15 +144,12 @@ class Difference:
     def runs(self) -> list[Run]:
         """The runs of differing words, in order; a run that differs only in spaces is left out."""
         runs: list[Run] = []
-        for change in Levenshtein.opcodes(self.words_a, self.words_b):
-            if change.tag == "equal":
-                continue
-            a0, a1, b0, b1 = change.src_start, change.src_end, change.dest_start, change.dest_end
-            if runs and runs[-1].a[1] == a0 and runs[-1].b[1] == b0:
-                runs[-1] = Run((runs[-1].a[0], a1), (runs[-1].b[0], b1))
-            else:
-                runs.append(Run((a0, a1), (b0, b1)))
-        return [run for run in runs if "".join(self.words_a[slice(*run.a)]) != "".join(self.words_b[slice(*run.b)])]
+        end_a = end_b = 0
+        for a, b, n_equal in Levenshtein.opcodes(self.words_a, self.words_b).as_matching_blocks():
+            if "".join(self.words_a[end_a:a]) != "".join(self.words_b[end_b:b]):
+                runs.append(Run((end_a, a), (end_b, b)))
+            end_a, end_b = a + n_equal, b + n_equal
+        return runs
 
     def sides(self, run: Run) -> tuple[list[str], list[str]]:
         """Return the words of a run in the first and in the second post."""
@@ -171,8 +171,10 @@ def difference_of(a: str, b: str) -> Difference:
 
 
 def _without_marks(text: str) -> str:
-    """Replace links, mentions and placeholders such as ``<url>`` with spaces."""
+    """Replace links, mentions and placeholders such as ``<url>``, with a serial number before them, with spaces."""
     if "@" in text or "<" in text or "http" in text:
+        if serial := SERIAL.match(text):
+            text = " " * serial.end() + text[serial.end() :]
         return MARK.sub(lambda match: " " * len(match[0]), text)
     return text
 

@@ -27,7 +27,7 @@ LONGEST_TAIL = 64
 LONG_FOR_MARKED, LONG_FOR_BARE = 40, 80
 """Minimum lengths of a text in which a number at the end, marked (``#8``) or bare (``8``), is a serial number. Han
 characters count twice. In a shorter text, such as a title, the number is content."""
-LIST_NUMBER = re.compile(r"(?:(?<![^\s。;；!?！？:：])|^)\d{1,2}[.)、](?=\s?[^\W\d])")
+LIST_NUMBER = re.compile(r"\d(?<![^\s。;；!?！？:：]\d)\d?[.)、](?=\s?[^\W\d])")
 REPEATED = re.compile(r"(\d)\1{2,}")
 THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 DECIMAL = re.compile(r"(\d+)[.,](\d+)")
