@@ -45,10 +45,14 @@ _DECORATION = "|".join(pattern.source for pattern in (*LINKS, *HASHTAGS, EMOJI, 
 _NOTHING_FOLLOWS = re.compile(
     rf"(?:{_DECORATION}|(?!<repost>)[^\w{CUT}{BOUNDARY}]|_){{0,{MAX_TRAILER_LENGTH}}}+{_END}", re.IGNORECASE
 )
-_BEFORE_NAMES = re.compile(
-    r"(?:\b(?:via|cc|ht|h/t|source|fuente|kaynak)|来自|分享自|转自|来源|作者|摄影|编辑|通过)[:：]? ?\Z|#\w+ ?\Z",
-    re.IGNORECASE,
+_BEFORE_NAMES = ("via", "cc", "ht", "h/t", "source", "fuente", "kaynak")
+_BEFORE_NAMES_HAN = ("来自", "分享自", "转自", "来源", "作者", "摄影", "编辑", "通过")
+_NAMES_FOLLOW = re.compile(
+    rf"(?:\b(?:{'|'.join(_BEFORE_NAMES)})|{'|'.join(_BEFORE_NAMES_HAN)})[:：]? ?\Z", re.IGNORECASE
 )
+_LAST_BEFORE_NAMES = frozenset(word[-1] for word in _BEFORE_NAMES + _BEFORE_NAMES_HAN)
+"""Last letters of the words that `_NAMES_FOLLOW` matches. Most texts end in another letter and need not be searched."""
+_LAST_HASHTAG = re.compile(r"#\w+ ?\Z")
 INSIDE_SENTENCE = re.compile(
     r"[^\W\d_],? (?:https?://|www\.)\S+ (?!(?:via|from|by|rt|source|cc|https?|www)\b)[^\W\d_]+ [^\W\d_]", re.IGNORECASE
 )
@@ -100,7 +104,10 @@ def _follows_words(text: str, start: int) -> bool:
     last = before.rstrip(" ")[-1:]
     if not last or last in _SENTENCE_ENDS or last in (BOUNDARY, CUT):
         return False
-    return _BEFORE_NAMES.search(before) is None
+    if before.rstrip(" :：")[-1:].lower() in _LAST_BEFORE_NAMES and _NAMES_FOLLOW.search(before):
+        return False
+    hashtag = before.rfind("#")
+    return hashtag < 0 or _LAST_HASHTAG.match(before, hashtag) is None
 
 
 MENTION_REPLACEMENTS: dict[Wording, Callable[[re.Match[str]], str] | None] = {

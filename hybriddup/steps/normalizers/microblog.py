@@ -276,8 +276,7 @@ def collapse_signs(texts: Sequence[str]) -> list[str]:
     Texts that begin with a character of `AT_HEAD` stay unchanged: nearly all have words, and checking takes time.
     """
     once = list(texts)
-    for place, text in enumerate(texts):
-        first = text[:1]
-        if not first.isalnum() and first not in AT_HEAD and not has_words(text):
-            once[place] = without_repeats(text)
+    for place in [place for place, text in enumerate(texts) if not text[:1].isalnum()]:
+        if texts[place][:1] not in AT_HEAD and not has_words(texts[place]):
+            once[place] = without_repeats(texts[place])
     return once
