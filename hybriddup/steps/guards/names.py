@@ -29,6 +29,8 @@ ALIKE = 0.6
 """Minimum similarity, 0.0 to 1.0, of two names that may be spellings of the same name."""
 LONGEST = 4
 """Maximum number of words in a name, as counted by `amount`."""
+LONGEST_BETWEEN = 8
+"""Maximum number of words, as counted by `amount`, between two names that are swapped."""
 QUOTES = dict(zip("'\"“”‘’«»《》「」『』【】‹›", "'\"”“’‘»«》《」「』『】【›‹", strict=True))
 KANA_NAME = re.compile(r"[\u3040-\u30ff]{2,}")
 """Matches a name in kana, if a title or the like follows it."""
@@ -141,7 +143,7 @@ def _ordered(between: list[str], names: list[str]) -> bool:
     It does not if no words are between the names, or if one of the words ``between`` is also in the ``names``: then a
     phrase such as 哈哈哈 only has another place.
     """
-    is_short = 0 < amount(between) <= 4
+    is_short = 0 < amount(between) <= LONGEST_BETWEEN
     return is_short and tables().unordered.isdisjoint(between) and set(names).isdisjoint(between)
 
 

@@ -141,7 +141,7 @@ class Negation(PairGuard):
                 found[1].append("".join(of_b.of(run.b)[0]))
             elif affix := _denied(difference, run):
                 found[affix[0]].append(affix[1])
-            else:
+            elif all(difference.sides(run)) or not difference.is_tail(run):  # an added end changes no negation
                 other += max(map(amount, difference.sides(run)))
         found = list(filter(None, found[0])), list(filter(None, found[1]))
         if len(found[0]) == len(found[1]) or other > LONGEST:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
+
+from rapidfuzz.distance import Postfix
 
 from hybriddup.kernels.posts.guard_kinds import OPPOSITE
 from hybriddup.steps.guards import PairGuard
@@ -11,6 +14,7 @@ from hybriddup.steps.guards.tables import read_table
 
 LONGEST = 3.0
 """Maximum number of words, as counted by `amount`, in a run that is an opposite or contains one."""
+HANGUL = re.compile(r"[\uac00-\ud7af]")
 Places = dict[str, frozenset[tuple[int, int]]]
 
 
@@ -63,4 +67,16 @@ def _opposites_in(a: list[str], b: list[str]) -> tuple[str, str] | None:
         return None
     if exclude(whole_a := letters(a), whole_b := letters(b)):
         return whole_a, whole_b
-    return next(((one, other) for one, other in zip(a, b, strict=False) if exclude(one, other)), None)
+    return next(((one, other) for one, other in zip(a, b, strict=False) if exclude_stems(one, other)), None)
+
+
+def exclude_stems(a: str, b: str) -> bool:
+    """Return whether two words are opposites, or two Korean words with the same ending have opposite stems.
+
+    Examples
+    --------
+    >>> exclude_stems("허용됩니다", "금지됩니다"), exclude_stems("허용됩니다", "금지합니다")
+    (True, False)
+    """
+    longest = Postfix.similarity(a, b) if HANGUL.match(a) and HANGUL.match(b) else 0
+    return any(exclude(a[: len(a) - n], b[: len(b) - n]) for n in range(longest + 1))
