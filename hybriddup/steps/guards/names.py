@@ -23,7 +23,7 @@ from hybriddup.kernels.posts.guard_runs import hash_texts
 from hybriddup.steps.guards import PairGuard
 from hybriddup.steps.guards.reading import HAN, WORD, Difference, Run, amount, difference_of, has_frame, letters
 from hybriddup.steps.guards.tables import read_table
-from hybriddup.steps.posts.characters import hash_of
+from hybriddup.steps.posts.characters import hash_of, hashes_of
 
 ALIKE = 0.6
 """Minimum similarity, 0.0 to 1.0, of two names that may be spellings of the same name."""
@@ -48,6 +48,7 @@ class Tables(NamedTuple):
     after_han: re.Pattern[str]
     surnames: frozenset[str]
     unordered: frozenset[str]
+    places: frozenset[str]
 
 
 @cache
@@ -63,24 +64,27 @@ def tables() -> Tables:
         re.compile("|".join(titles)),
         frozenset(read["surnames"].strip()),
         frozenset(read["unordered"].split()),
+        frozenset(read["places"].split()),
     )
 
 
 @cache
 def han_names() -> UInt64s:
-    """Return uint64[n], ascending: the hash of each name of at least two characters in jieba's dictionary.
-
-    The result is empty if jieba is not installed.
-    """
+    """Return uint64[n], ascending: the hash of each name in `Tables.places` and, if installed, jieba's dictionary."""
+    places = hashes_of(tables().places)
     spec = find_spec("jieba")  # only the file is needed; importing the package takes longer
     if spec is None or spec.origin is None:
-        return np.zeros(0, np.uint64)
+        return places
     words = Path(spec.origin).with_name("dict.txt")
-    return load_or_make("names", lambda: _hash_names(words.read_text("utf-8")), [__file__, words])
+    return load_or_make(
+        "names",
+        lambda: np.sort(np.append(places, _hash_names(words.read_text("utf-8")))),
+        [__file__, Path(__file__).with_name("names.yaml"), words],
+    )
 
 
 def _hash_names(lines: str) -> UInt64s:
-    """Return uint64[n], ascending: the hash of each name of at least two characters in jieba's dictionary.
+    """Return uint64[n]: the hash of each name of at least two characters in jieba's dictionary.
 
     A line of the dictionary has a word, its frequency and its tag. The tags of proper names are nr, ns, nt and nz.
     """
@@ -92,11 +96,11 @@ def _hash_names(lines: str) -> UInt64s:
     starts = np.append(0, newlines + 1)[np.searchsorted(newlines, ends)]
     long = ends - starts >= 2
     bounds = np.column_stack([starts[long], ends[long]]).ravel()
-    return np.sort(hash_texts(dictionary, bounds)[::2])  # every second text lies between two names
+    return hash_texts(dictionary, bounds)[::2]  # every second text lies between two names
 
 
 def is_han_name(word: str) -> bool:
-    """Return whether a word is a name in jieba's dictionary; a name of a single character never counts."""
+    """Return whether a word is in `han_names`; a name of a single character never is."""
     key, known = np.uint64(hash_of(word)), han_names()
     place = known.searchsorted(key)
     return bool(place < len(known) and known[place] == key)

@@ -9,11 +9,13 @@ from rapidfuzz.distance import Postfix
 
 from hybriddup.kernels.posts.guard_kinds import OPPOSITE
 from hybriddup.steps.guards import PairGuard
-from hybriddup.steps.guards.reading import amount, changed, difference_of, has_frame, letters
+from hybriddup.steps.guards.reading import ALONE, amount, changed, difference_of, has_frame, letters
 from hybriddup.steps.guards.tables import read_table
 
 LONGEST = 3.0
 """Maximum number of words, as counted by `amount`, in a run that is an opposite or contains one."""
+LONGEST_OF_HAN = 2
+"""Maximum number of words in a run in which a single Han character may be an opposite."""
 HANGUL = re.compile(r"[\uac00-\ud7af]")
 Places = dict[str, frozenset[tuple[int, int]]]
 
@@ -62,12 +64,17 @@ class Opposites(PairGuard):
 
 
 def _opposites_in(a: list[str], b: list[str]) -> tuple[str, str] | None:
-    """Return the opposites in two short runs of words: the whole runs, or two words at one position; None = none."""
+    """Return the opposites in two short runs of words: the whole runs, or two words at one position; None = none.
+
+    A single Han character in a longer run is only a part of a word, as in 湖北除 and 钟南山.
+    """
     if max(amount(a), amount(b)) > LONGEST:
         return None
     if exclude(whole_a := letters(a), whole_b := letters(b)):
         return whole_a, whole_b
-    return next(((one, other) for one, other in zip(a, b, strict=False) if exclude_stems(one, other)), None)
+    is_long = max(len(a), len(b)) > LONGEST_OF_HAN
+    words = [(one, other) for one, other in zip(a, b, strict=False) if not (is_long and ALONE.match(one))]
+    return next(((one, other) for one, other in words if exclude_stems(one, other)), None)
 
 
 def exclude_stems(a: str, b: str) -> bool:

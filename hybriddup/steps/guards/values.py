@@ -18,6 +18,8 @@ WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u3040-\u9fff]|[\uac00-\ud7af]{2}")
 Korean syllables, after which particles may follow."""
 CODE_ENDS = re.compile(r"[a-z](?![^\W_])")
 """Matches the letter of a code such as ``1c``, after its number."""
+LETTERED = re.compile("[a-z][口座栋棟楼区馆館班组組线線席]")
+"""Matches a part of something that has a letter as its name: exit B, written B口."""
 HASHTAG = re.compile(r"#(\w*)")
 MARKED_COUNTER = re.compile(r"(?:(?<=\s)[#x×*/]\s?\d{1,9}|(?<!\w)#\s?\d{1,9}|[\[(][a-z]?\d{1,9}[\])])$")
 AFTER_SENTENCE = re.compile(r"(?<=[!?.。！？]\s)\d{1,9}$")
@@ -216,6 +218,8 @@ def _words(text: str) -> Iterator[Value]:
             if word not in ONLY_AFTER_DIGITS or text[end : match.start()].strip()[-1:].isdecimal():
                 kind, key, is_loose = found
                 value = Value(kind, key, word, match.start(), match.end(), is_loose)
+        elif LETTERED.match(text, match.start()):
+            value = Value("part", word, word + text[match.end()], match.start(), match.end())
         elif previous in known.labels and (len(word) == 1 or ROMAN.fullmatch(word)):
             value = Value("part", word, f"{previous} {word}", match.start(), match.end())
         elif ROMAN.fullmatch(word) and text[match.start() - 1 : match.end() + 1] == f"({word})":
