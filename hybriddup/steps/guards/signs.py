@@ -52,10 +52,12 @@ def load_signs() -> Signs:
         (OPPOSITE, opposed),
     )
     for kind, named in of_tables:
-        _mark(kinds, kind, "".join(word for word in named if read.ALONE.match(word)))
+        if kind != OPPOSITE:
+            _mark(kinds, kind, "".join(word for word in named if read.ALONE.match(word)))
         for word in named:
             words[word] = words.get(word, 0) | int(kind)
-    _mark(kinds, OPPOSITE, {word[0] for word in opposed if opposites.HANGUL.match(word)})  # endings may follow
+    # an opposite is a whole run of differing characters, or the stem of a Korean word: its first character is enough
+    _mark(kinds, OPPOSITE, {word[0] for word in opposed if read.ALONE.match(word) or opposites.HANGUL.match(word)})
     hashes = np.array(list(map(hash_of, words)), np.uint64)
     order, of_words = np.argsort(hashes), np.array(list(words.values()), np.uint8)
     with_negation = hashes_of(denials.with_negation)
